@@ -1,7 +1,8 @@
 import { act } from '@testing-library/react';
 import { ContextEngine, ContextEngineProvider, InMemoryContextStore, assistantText, user } from 'contextree';
 import type { ContextFragment, ContextStore } from 'contextree';
-import { StrictMode, type ReactNode } from 'react';
+import type { UIMessage } from 'ai';
+import { StrictMode, type ComponentProps, type ReactNode } from 'react';
 
 // What the stories of the hooks begin with: an engine in memory, and a conversation whose ids are its words.
 
@@ -35,6 +36,26 @@ export function under(engine: ContextEngine): (props: { children: ReactNode }) =
       <ContextEngineProvider engine={engine}>{children}</ContextEngineProvider>
     </StrictMode>
   );
+}
+
+/** Puts components under a provider that makes its engine of these options. */
+export function inChat(
+  options: Omit<ProviderOptions, 'engine'>,
+): (props: { children: ReactNode }) => ReactNode {
+  return ({ children }) => <ContextEngineProvider {...options}>{children}</ContextEngineProvider>;
+}
+
+type ProviderOptions = Extract<ComponentProps<typeof ContextEngineProvider>, { chatId: string }>;
+
+/** An answer with these words. */
+export function answer(id: string, text: string): UIMessage {
+  return { id, role: 'assistant', parts: [{ type: 'text', text }] };
+}
+
+/** A question, which waits for its answer. */
+export async function asked(engine: ContextEngine, id: string, answerId?: string): Promise<string> {
+  const question = { ...answer(id, 'hi'), role: 'user' as const };
+  return act(() => engine.ask(question, answerId === undefined ? {} : { id: answerId }));
 }
 
 /** Lets tasks and microtasks that are due run, inside of act. */

@@ -1,15 +1,9 @@
 import { render } from '@testing-library/react';
-import {
-  ContextEngine,
-  ContextEngineProvider,
-  hint,
-  InMemoryContextStore,
-  role,
-  useFragments,
-} from 'contextree';
+import { ContextEngine, hint, InMemoryContextStore, role, useFragments } from 'contextree';
 import { reminder } from 'contextree/reminders';
-import { type ReactNode, StrictMode } from 'react';
+import type { ReactNode } from 'react';
 import { describe, expect, it } from 'vitest';
+import { engineOn, under } from './harness.tsx';
 
 function Tutor({ words }: { readonly words: string }): ReactNode {
   useTutor(words);
@@ -21,31 +15,17 @@ function useTutor(words: string): void {
   useFragments(role(words));
 }
 
-function page(engine: ContextEngine, words: string): ReactNode {
-  return (
-    <StrictMode>
-      <ContextEngineProvider engine={engine}>
-        <Tutor words={words} />
-      </ContextEngineProvider>
-    </StrictMode>
-  );
-}
-
-function newEngine(): ContextEngine {
-  return new ContextEngine({ store: new InMemoryContextStore(), chatId: 'c', userId: 'me' });
-}
-
 describe('where a fragment came from', () => {
   it('is the component that mounted it, and its place, since it says so', () => {
-    const engine = newEngine();
+    const engine = engineOn();
     const start = Date.now();
-    const { rerender, unmount } = render(page(engine, 'A tutor.'));
+    const { rerender, unmount } = render(<Tutor words="A tutor." />, { wrapper: under(engine) });
     const [fragment] = engine.state.getState().fragments;
     const origin = engine.origin(fragment!);
     expect(origin).toMatchObject({ via: 'component', component: 'Tutor' });
     expect(origin!.source).toMatch(/origin\.test\.tsx.*:\d+:\d+$/);
     expect(origin!.since).toBeGreaterThanOrEqual(start);
-    rerender(page(engine, 'A teacher.'));
+    rerender(<Tutor words="A teacher." />);
     const [next] = engine.state.getState().fragments;
     expect(next).not.toBe(fragment);
     expect(engine.origin(next!)).toMatchObject({ component: 'Tutor', source: origin!.source });
@@ -54,7 +34,7 @@ describe('where a fragment came from', () => {
   });
 
   it('is set(), or a reminder, or nothing', () => {
-    const engine = newEngine().set(hint('Be brief.'), reminder('Think.'));
+    const engine = engineOn().set(hint('Be brief.'), reminder('Think.'));
     const [set, folding] = engine.state.getState().fragments;
     expect(engine.origin(set!)).toMatchObject({ via: 'set' });
     expect(engine.origin(set!)!.source).toMatch(/origin\.test\.tsx.*:\d+:\d+$/);

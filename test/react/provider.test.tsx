@@ -10,18 +10,12 @@ import {
 } from 'contextree';
 import { Suspense, type ReactNode } from 'react';
 import { describe, expect, it, vi } from 'vitest';
-import { engineOn, say, settle, under } from './harness.tsx';
+import { engineOn, inChat, say, settle, under } from './harness.tsx';
 
 describe('ContextEngineProvider', () => {
   it('makes the engine of its chat, for the local user if none is named', async () => {
     const store = new InMemoryContextStore();
-    const { result } = renderHook(() => useEngine(), {
-      wrapper: ({ children }) => (
-        <ContextEngineProvider chatId="c" store={store}>
-          {children}
-        </ContextEngineProvider>
-      ),
-    });
+    const { result } = renderHook(() => useEngine(), { wrapper: inChat({ chatId: 'c', store }) });
     expect(result.current).toMatchObject({ chatId: 'c', userId: 'local', store });
     await waitFor(() => expect(result.current.state.getState().status).toBe('ready'));
   });
@@ -56,11 +50,7 @@ describe('ContextEngineProvider', () => {
   it('writes nothing by being mounted', async () => {
     const store = new InMemoryContextStore();
     const commit = vi.spyOn(store, 'commit');
-    const wrapper = ({ children }: { children: ReactNode }): ReactNode => (
-      <ContextEngineProvider chatId="c" store={store} metadata={{ model: 'm' }}>
-        {children}
-      </ContextEngineProvider>
-    );
+    const wrapper = inChat({ chatId: 'c', store, metadata: { model: 'm' } });
     const { result } = renderHook(() => useContextEngine(), { wrapper });
     await waitFor(() => expect(result.current.status).toBe('ready'));
     expect(commit).not.toHaveBeenCalled();
@@ -70,11 +60,7 @@ describe('ContextEngineProvider', () => {
   it('shows why a chat cannot be read', async () => {
     const store = new InMemoryContextStore();
     await say(engineOn(store, 'mine'), 'q1');
-    const wrapper = ({ children }: { children: ReactNode }): ReactNode => (
-      <ContextEngineProvider chatId="mine" userId="you" store={store}>
-        {children}
-      </ContextEngineProvider>
-    );
+    const wrapper = inChat({ chatId: 'mine', userId: 'you', store });
     const { result } = renderHook(() => useContextEngine(), { wrapper });
     await waitFor(() => expect(result.current.status).toBe('error'));
     expect(result.current.error?.code).toBe('wrong-user');
@@ -84,12 +70,7 @@ describe('ContextEngineProvider', () => {
     const store = new InMemoryContextStore();
     const seen = new Set<unknown>();
     let isWaiting = true;
-    const data = new Promise<void>((resolve) => {
-      setTimeout(() => {
-        isWaiting = false;
-        resolve();
-      }, 20);
-    });
+    const data = new Promise((resolve) => setTimeout(resolve, 20)).then(() => (isWaiting = false));
     const Slow = (): ReactNode => {
       seen.add(useEngine());
       if (isWaiting) throw data;

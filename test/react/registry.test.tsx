@@ -1,6 +1,7 @@
 import { act, render, renderHook, waitFor } from '@testing-library/react';
 import {
   ContextEngineProvider,
+  ContextError,
   InMemoryContextStore,
   MarkdownRenderer,
   XmlRenderer,
@@ -9,7 +10,7 @@ import {
 import type { ContextEngine, ContextStore } from 'contextree';
 import { Activity, StrictMode, type ReactNode } from 'react';
 import { beforeEach, describe, expect, it, vi } from 'vitest';
-import { settle } from './harness.tsx';
+import { answer, asked, settle } from './harness.tsx';
 
 describe('the engine of a chat', () => {
   it('is one for all components that name the same store, chat and user', () => {
@@ -127,19 +128,14 @@ describe('the engine of a chat', () => {
     const { result, unmount } = renderHook(() => useContextEngine(options));
     const { engine } = result.current;
     const dispose = vi.spyOn(engine, 'dispose');
-    const words = (text: string) => ({
-      id: '',
-      role: 'assistant' as const,
-      parts: [{ type: 'text' as const, text }],
-    });
-    const id = await act(() => engine.ask({ ...words('hi'), id: 'q1', role: 'user' }));
+    const id = await asked(engine, 'q1');
     unmount();
     await settle(5);
     expect(dispose).not.toHaveBeenCalled();
     const again = renderHook(() => useContextEngine(options));
     expect(again.result.current.engine).toBe(engine);
     again.unmount();
-    await engine.updateMessage(id, words('hello'), 'complete');
+    await engine.updateMessage(id, answer(id, 'hello'), 'complete');
     await waitFor(() => expect(dispose).toHaveBeenCalledOnce());
   });
 
@@ -150,18 +146,9 @@ describe('the engine of a chat', () => {
     const { engine } = result.current;
     const dispose = vi.spyOn(engine, 'dispose');
     await act(() => engine.ready());
-    const { ContextError } = await import('contextree');
     const refuse = vi.spyOn(store, 'commit').mockRejectedValue(new ContextError('quota-exceeded', 'full'));
-    await act(() =>
-      engine.ask({ id: 'q1', role: 'user', parts: [{ type: 'text', text: 'hi' }] }, { id: 'a1' }),
-    );
-    await act(() =>
-      engine.updateMessage(
-        'a1',
-        { id: 'a1', role: 'assistant', parts: [{ type: 'text', text: 'x' }] },
-        'complete',
-      ),
-    );
+    await asked(engine, 'q1', 'a1');
+    await act(() => engine.updateMessage('a1', answer('a1', 'x'), 'complete'));
     unmount();
     await settle(5);
     expect(dispose).not.toHaveBeenCalled();

@@ -1,4 +1,5 @@
 import { act, render } from '@testing-library/react';
+import type { UIMessage } from 'ai';
 import {
   ContextEngineProvider,
   hint,
@@ -12,7 +13,7 @@ import {
 import type { ContextEngine, EngineState } from 'contextree';
 import { Profiler, memo, type ReactNode } from 'react';
 import { beforeEach, describe, expect, it } from 'vitest';
-import { engineOn, say } from './harness.tsx';
+import { answer, asked, engineOn, say } from './harness.tsx';
 
 // A component renders when what it selects changes, and for nothing else. Counted exactly.
 
@@ -61,17 +62,13 @@ async function watch(engine: ContextEngine, watchers: Record<string, () => unkno
   for (const name of Object.keys(watchers)) counts[name] = 0;
 }
 
-const words = (text: string) => ({
-  id: 'a2',
-  role: 'assistant' as const,
-  parts: [{ type: 'text' as const, text }],
-});
+const words = (text: string): UIMessage => answer('a2', text);
 
 describe('what renders', () => {
   it('when words stream in: a component that shows the messages, and no pager', async () => {
     const engine = engineOn();
     await say(engine, 'q1', 'a1');
-    await act(() => engine.ask({ ...words('more'), id: 'q2', role: 'user' }, { id: 'a2' }));
+    await asked(engine, 'q2', 'a2');
     await act(() => engine.updateMessage('a2', words('first'), 'streaming'));
     await watch(engine, {
       messages: useContextEngine,
@@ -84,19 +81,13 @@ describe('what renders', () => {
     await act(() => engine.updateMessage('a2', words('first second'), 'streaming'));
     await act(() => new Promise((resolve) => void setTimeout(resolve, 600)));
     expect(engine.message('a2')).toMatchObject(words('first second'));
-    expect(counts).toMatchObject({
-      messages: 1,
-      streamed: 0,
-      other: 0,
-      branches: 0,
-      checkpoints: 0,
-      status: 0,
-    });
+    expect(counts).toMatchObject({ messages: 1, streamed: 0, other: 0 });
+    expect(counts).toMatchObject({ branches: 0, checkpoints: 0, status: 0 });
   });
 
   it('when an answer settles: its own pager, once', async () => {
     const engine = engineOn();
-    await act(() => engine.ask({ ...words('hi'), id: 'q1', role: 'user' }, { id: 'a2' }));
+    await asked(engine, 'q1', 'a2');
     await act(() => engine.updateMessage('a2', words('first'), 'streaming'));
     await watch(engine, { streamed: pagerOf('a2'), other: pagerOf('q1') });
     await act(() => engine.updateMessage('a2', words('whole'), 'complete'));

@@ -1,8 +1,8 @@
 import { act, renderHook, waitFor } from '@testing-library/react';
-import { ContextEngineProvider, ContextError, InMemoryContextStore, useChats } from 'contextree';
+import { ContextError, InMemoryContextStore, useChats } from 'contextree';
 import type { ContextEngine, UseChatsOptions, UseChatsResult } from 'contextree';
 import { afterEach, describe, expect, it, vi } from 'vitest';
-import { engineOn, say, settle } from './harness.tsx';
+import { engineOn, inChat, say, settle } from './harness.tsx';
 
 afterEach(() => void vi.useRealTimers());
 
@@ -39,13 +39,8 @@ describe('useChats', () => {
   it('takes store and user of the provider', async () => {
     const store = new InMemoryContextStore();
     await chatsIn(store, 'c');
-    const { result } = renderHook(() => useChats(), {
-      wrapper: ({ children }) => (
-        <ContextEngineProvider chatId="c" userId="me" store={store}>
-          {children}
-        </ContextEngineProvider>
-      ),
-    });
+    const wrapper = inChat({ chatId: 'c', userId: 'me', store });
+    const { result } = renderHook(() => useChats(), { wrapper });
     await waitFor(() => expect(idsOf(result.current)).toEqual(['c']));
   });
 
@@ -75,13 +70,9 @@ describe('useChats', () => {
     const result = list(store);
     await waitFor(() => expect(result.current.isPending).toBe(false));
     const listChats = store.listChats.bind(store);
-    let goOn = (): void => {};
-    const patience = new Promise<void>((resolve) => {
-      goOn = resolve;
-    });
-    const read = vi
-      .spyOn(store, 'listChats')
-      .mockImplementation((filter) => patience.then(() => listChats(filter)));
+    const { promise: patience, resolve: goOn } = Promise.withResolvers<void>();
+    const read = vi.spyOn(store, 'listChats');
+    read.mockImplementation((filter) => patience.then(() => listChats(filter)));
     await act(() => Promise.all(Array.from({ length: 20 }, (_, i) => engineOn(store, `c${i}`).save())));
     goOn();
     await waitFor(() => expect(result.current.chats).toHaveLength(20));

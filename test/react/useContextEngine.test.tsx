@@ -1,7 +1,7 @@
 import { act, render, renderHook, screen, waitFor } from '@testing-library/react';
 import {
   ContextEngine,
-  ContextEngineProvider,
+  ContextError,
   InMemoryContextStore,
   useBranches,
   useCheckpoint,
@@ -14,7 +14,7 @@ import { hydrateRoot } from 'react-dom/client';
 import { renderToString } from 'react-dom/server';
 import type { ReactNode } from 'react';
 import { describe, expect, it, vi } from 'vitest';
-import { engineOn, say, shown, under } from './harness.tsx';
+import { asked, engineOn, inChat, say, shown, under } from './harness.tsx';
 
 describe('useContextEngine', () => {
   it('is loading, then ready with what is stored', async () => {
@@ -87,18 +87,9 @@ describe('useContextEngine', () => {
   });
 
   it('takes the options of the engine, and gives the provider’s engine without', async () => {
-    const { result } = renderHook(() => useContextEngine(), {
-      wrapper: ({ children }) => (
-        <ContextEngineProvider
-          chatId="c"
-          userId="u"
-          store={new InMemoryContextStore()}
-          metadata={{ plan: 'pro' }}
-        >
-          {children}
-        </ContextEngineProvider>
-      ),
-    });
+    const store = new InMemoryContextStore();
+    const wrapper = inChat({ chatId: 'c', userId: 'u', store, metadata: { plan: 'pro' } });
+    const { result } = renderHook(() => useContextEngine(), { wrapper });
     await act(() => result.current.set(user('hi')).save());
     expect(result.current.chat).toMatchObject({ userId: 'u', metadata: { plan: 'pro' } });
   });
@@ -128,11 +119,8 @@ describe('useContextEngine', () => {
     const store = new InMemoryContextStore();
     const engine = engineOn(store);
     const { result } = renderHook(() => useContextEngine(), { wrapper: under(engine) });
-    const { ContextError } = await import('contextree');
-    const refuse = vi
-      .spyOn(store, 'commit')
-      .mockRejectedValue(new ContextError('quota-exceeded', 'The disk is full.'));
-    await act(() => engine.ask({ id: 'q1', role: 'user', parts: [{ type: 'text', text: 'hi' }] }));
+    const refuse = vi.spyOn(store, 'commit').mockRejectedValue(new ContextError('quota-exceeded', 'Full.'));
+    await asked(engine, 'q1');
     expect(result.current.saveState).toMatchObject({ state: 'error', error: { code: 'quota-exceeded' } });
     expect(shown(engine)).toEqual(['hi']);
     refuse.mockRestore();

@@ -41,12 +41,9 @@ describe('useFragments', () => {
 
   it('takes reminders, the newest ones, without a change of state', async () => {
     const engine = engineOn();
-    const { rerender } = renderHook(({ word }) => useFragments(reminder(() => word)), {
-      wrapper: under(engine),
-      initialProps: { word: 'one' },
-    });
+    const say = saying(engine, (word: string) => [reminder(() => word)], 'one');
     const before = engine.state.getState().fragments;
-    rerender({ word: 'two' });
+    say('two');
     expect(engine.state.getState().fragments).toBe(before);
     engine.set(user('Hello'));
     const { messages } = await act(() => engine.resolve());
@@ -84,17 +81,12 @@ describe('useFragments', () => {
 
   it('changes the state when what it says changes, and only then', () => {
     const engine = engineOn();
-    const { rerender } = renderHook(
-      ({ text }) => useFragments(hint(text), fragment('rules', { nested: [text] })),
-      {
-        initialProps: { text: 'one' },
-        wrapper: under(engine),
-      },
-    );
+    const says = (text: string) => [hint(text), fragment('rules', { nested: [text] })];
+    const say = saying(engine, says, 'one');
     const before = engine.state.getState();
-    rerender({ text: 'one' });
+    say('one');
     expect(engine.state.getState()).toBe(before);
-    rerender({ text: 'two' });
+    say('two');
     expect(engine.state.getState().fragments).not.toBe(before.fragments);
   });
 
@@ -106,12 +98,9 @@ describe('useFragments', () => {
     ['an iterable', (said) => fragment('now', new Set([said]))],
   ])('uses the newest of %s, without a change of state', async (_kind, say) => {
     const engine = engineOn();
-    const { rerender } = renderHook(({ said }) => useFragments(say(said)), {
-      initialProps: { said: 'old words' },
-      wrapper: under(engine),
-    });
+    const sayNow = saying(engine, (said: string) => [say(said)], 'old words');
     const before = engine.state.getState();
-    rerender({ said: 'new words' });
+    sayNow('new words');
     expect(engine.state.getState()).toBe(before);
     const { systemPrompt } = await act(() => engine.resolve());
     expect(systemPrompt).toContain('new words');
@@ -120,26 +109,17 @@ describe('useFragments', () => {
 
   it('tells a function from a text at the same place', () => {
     const engine = engineOn();
-    const { rerender } = renderHook(({ data }) => useFragments(fragment('x', data)), {
-      initialProps: { data: 'lazy' as string | (() => string) },
-      wrapper: under(engine),
-    });
+    const say = saying(engine, (data: string | (() => string)) => [fragment('x', data)], 'lazy');
     const before = engine.state.getState();
-    rerender({ data: () => 'later' });
+    say(() => 'later');
     expect(engine.state.getState()).not.toBe(before);
   });
 
   it('sees what a codec of the app says', async () => {
     const engine = engineOn();
-    const own = (said: string): ContextFragment => ({
-      name: 'own',
-      codec: { encode: () => ({ type: 'own', said }), decode: () => said },
-    });
-    const { rerender } = renderHook(({ said }) => useFragments(own(said)), {
-      initialProps: { said: 'one' },
-      wrapper: under(engine),
-    });
-    rerender({ said: 'two' });
+    const codec = (said: string) => ({ encode: () => ({ type: 'own', said }), decode: () => said });
+    const say = saying(engine, (said: string) => [{ name: 'own', codec: codec(said) }], 'one');
+    say('two');
     expect((await act(() => engine.resolve())).systemPrompt).toContain('two');
   });
 
@@ -158,15 +138,9 @@ describe('useFragments', () => {
 
   it('leaves notes out of the comparison: they are never rendered', () => {
     const engine = engineOn();
-    const noted = (note: unknown): ContextFragment => ({ ...hint('same'), metadata: { note } });
-    const circular: unknown[] = [];
-    circular.push(circular);
-    const { rerender } = renderHook(({ note }: { note: unknown }) => useFragments(noted(note)), {
-      initialProps: { note: circular },
-      wrapper: under(engine),
-    });
+    const say = saying(engine, (note: unknown) => [{ ...hint('same'), metadata: { note } }], circle());
     const before = engine.state.getState();
-    rerender({ note: [2] });
+    say([2]);
     expect(engine.state.getState()).toBe(before);
   });
 
@@ -230,6 +204,19 @@ describe('the fragments of useContextEngine', () => {
     expect(prompt(result.current)).toEqual(['poet']);
   });
 });
+
+/** A component that says this, and can say something else. */
+function saying<T>(
+  engine: ContextEngine,
+  fragments: (said: T) => readonly ContextFragment[],
+  first: NoInfer<T>,
+): (said: T) => void {
+  const { rerender } = renderHook(({ said }: { said: T }) => useFragments(...fragments(said)), {
+    initialProps: { said: first },
+    wrapper: under(engine),
+  });
+  return (said) => rerender({ said });
+}
 
 function Says({ text, children }: { readonly text: string; readonly children?: ReactNode }): ReactNode {
   useFragments(hint(text));

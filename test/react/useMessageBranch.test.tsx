@@ -2,7 +2,7 @@ import { act, renderHook } from '@testing-library/react';
 import { isContextError, useMessageBranch } from 'contextree';
 import { describe, expect, it, vi } from 'vitest';
 import type { AttachedChat } from '../../src/engine/options.ts';
-import { engineOn, say, shown, threeAnswers, under } from './harness.tsx';
+import { answer, asked, engineOn, say, shown, threeAnswers, under } from './harness.tsx';
 
 describe('useMessageBranch', () => {
   it('counts the versions of a message and knows its place', async () => {
@@ -88,12 +88,10 @@ describe('useMessageBranch', () => {
 
   it('follows a message through its stream', async () => {
     const engine = engineOn();
-    await act(() =>
-      engine.ask({ id: 'q1', role: 'user', parts: [{ type: 'text', text: 'hi' }] }, { id: 'a1' }),
-    );
+    await asked(engine, 'q1', 'a1');
     const { result } = renderHook(() => useMessageBranch('a1'), { wrapper: under(engine) });
     expect(result.current).toMatchObject({ status: 'streaming', count: 0 });
-    const words = { id: 'a1', role: 'assistant' as const, parts: [{ type: 'text' as const, text: 'he' }] };
+    const words = answer('a1', 'he');
     await act(() => engine.updateMessage('a1', words, 'streaming'));
     expect(result.current).toMatchObject({ status: 'streaming', count: 1 });
     await act(() => engine.updateMessage('a1', words, 'interrupted'));
@@ -106,15 +104,11 @@ describe('useMessageBranch', () => {
     const question = engine.message('q1')!;
     await act(() => engine.ask(question, { id: 'a2' }));
     const { result } = renderHook(() => useMessageBranch('a2'), { wrapper: under(engine) });
-    expect(result.current).toMatchObject({
-      index: -1,
-      hasPrevious: false,
-      hasNext: false,
-      status: 'streaming',
-    });
+    expect(result.current).toMatchObject({ index: -1, hasPrevious: false, hasNext: false });
+    expect(result.current.status).toBe('streaming');
     await act(() => result.current.goToNext());
     expect(engine.headMessageId).toBe('a2');
-    const words = { id: 'a2', role: 'assistant' as const, parts: [{ type: 'text' as const, text: 'he' }] };
+    const words = answer('a2', 'he');
     await act(() => engine.updateMessage('a2', words, 'streaming'));
     expect(result.current).toMatchObject({ branchNumber: 2, count: 2, hasPrevious: true, hasNext: false });
   });
