@@ -128,6 +128,8 @@ async function picture(name, { width, height, scheme = 'light', scale = 1 }, act
     viewport: { width, height },
     colorScheme: scheme,
     deviceScaleFactor: scale,
+    // A picture in mid-motion shows what nobody looks at.
+    reducedMotion: 'reduce',
   });
   page.setDefaultTimeout(8000);
   try {
