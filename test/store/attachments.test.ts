@@ -9,7 +9,7 @@ import { InMemoryContextStore } from '../../src/store/memory.ts';
 import type { ContextStore } from '../../src/store/store.ts';
 import { anyText } from '../support/anyText.ts';
 import { campaign } from '../support/campaign.ts';
-import { beginning, endsOf, me, only, reserved, said, versionOf } from '../support/storeRecords.ts';
+import { beginning, endsOf, me, oneMore, reserved, said, versionOf } from '../support/storeRecords.ts';
 
 /** A picture of so many bytes, as an app attaches it. */
 function picture(size: number, first = 0): string {
@@ -120,7 +120,7 @@ describe('a file in a message', () => {
     const draft = { ...showing('a1', BIG), role: 'assistant' as const };
     const longer = { ...draft, parts: [...draft.parts, { type: 'text' as const, text: 'A cat.' }] };
     await say(showing('q1'));
-    await store.commit('c', only({ messages: [said('a1', 'q1', { versions: [reserved] })] }), me);
+    await store.commit('c', oneMore('a1', 'q1', { versions: [reserved] }), me);
     for (const message of [draft, longer]) {
       await store.saveDraft('c', { key: 'key:a1', rev: 1, by: 'tab-1', message });
       expect(await read('a1')).toEqual(message);
@@ -131,14 +131,10 @@ describe('a file in a message', () => {
 
   it('is not written at all when its message is not', async () => {
     await say(showing('q1'));
-    const late = store.commit(
-      'c',
-      only({ messages: [said('q2', 'q1', { versions: [versionOf(showing('q2', BIG))] })] }),
-      {
-        ...me,
-        userId: 'you',
-      },
-    );
+    const late = store.commit('c', oneMore('q2', 'q1', { versions: [versionOf(showing('q2', BIG))] }), {
+      ...me,
+      userId: 'you',
+    });
     await expect(late).rejects.toMatchObject({ code: 'wrong-user' });
     expect(await lying('blobs')).toEqual([]);
   });

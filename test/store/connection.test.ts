@@ -3,7 +3,7 @@ import { forceCloseDatabase } from 'fake-indexeddb';
 import { openDB } from 'idb';
 import { afterEach, expect, onTestFinished, test, vi } from 'vitest';
 import { IndexedDBContextStore } from '../../src/store/indexeddb/store.ts';
-import { asRead, begun, endsOf, me, only, said } from '../support/storeRecords.ts';
+import { asRead, begun, me, oneMore, only, said } from '../support/storeRecords.ts';
 
 let made = 0;
 
@@ -113,7 +113,7 @@ test('work in flight is done again when the browser closes the database by force
     return tx;
   });
   const here = { ...me, database: first.database, since: first.seq };
-  const turn = only({ messages: [said('q2', 'a1')], ends: [endsOf('main', ['q2'])] });
+  const turn = oneMore('q2', 'a1');
   const saving = store.commit('c', turn, here);
   await expect.poll(() => databases.length).toBe(1);
   isDeaf = false;

@@ -2,7 +2,7 @@ import 'fake-indexeddb/auto';
 import { openDB } from 'idb';
 import { expect, onTestFinished, test } from 'vitest';
 import { IndexedDBContextStore } from '../../src/store/indexeddb/store.ts';
-import { asRead, begun, CHAT, endsOf, me, only, said } from '../support/storeRecords.ts';
+import { asRead, begun, CHAT, me, oneMore, only, said } from '../support/storeRecords.ts';
 
 let made = 0;
 
@@ -99,7 +99,7 @@ test('ends that are lost are told from the messages', async () => {
 test('the row of a chat that is lost is told from its records, and what comes next overwrites nothing', async () => {
   const { store, spoil, keys } = await given(4);
   await spoil('chats', 'c', () => undefined);
-  const next = only({ messages: [said('m4', 'm3')], ends: [endsOf('main', ['m4'])] });
+  const next = oneMore('m4', 'm3');
   await store.commit('c', next, await asRead(store));
   expect(await keys()).toHaveLength(5);
   await spoil('chats', 'c', () => undefined);

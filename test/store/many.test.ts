@@ -4,6 +4,7 @@ import 'fake-indexeddb/auto';
 import { describe, expect, it } from 'vitest';
 import { ContextEngine } from '../../src/engine/engine.ts';
 import { user } from '../../src/fragment/message.ts';
+import type { Mark } from '../../src/graph/graph.ts';
 import { markId } from '../../src/graph/marks.ts';
 import { visualizeGraph } from '../../src/graph/visualize.ts';
 import { IndexedDBContextStore } from '../../src/store/indexeddb/store.ts';
@@ -50,10 +51,15 @@ const line = (n: number): StoreDelta =>
   });
 const answers = (n: number): StoreDelta =>
   only({ messages: each(n, (i) => said(`a${i}`, 'q')), ends: each(n, (i) => endsOf(`r${i}`, [`a${i}`])) });
+/** The same, all of them ends of one record. */
+const answersOf = (n: number): StoreDelta => ({ ...answers(n), ends: [endsOf('main', all('a', n))] });
 const deletions = (n: number, on: boolean): StoreDelta =>
   only({
     marks: each(n, (i) => mark(markId.deletion(`r${i}`, `key:a${i}`), { on, at: 5 }, { rev: on ? 1 : 2 })),
   });
+
+const checkpoint = (i: number): Mark =>
+  mark(markId.checkpoint(`k${i}`), { name: `k${i}`, key: 'key:q', createdAt: 1, at: 1 });
 
 /** Deltas of thousands of records; the last commit of each is looked at. */
 const COMMITS: Readonly<Record<string, (count: number) => readonly StoreDelta[]>> = {
@@ -65,34 +71,18 @@ const COMMITS: Readonly<Record<string, (count: number) => readonly StoreDelta[]>
     only({ messages: each(n, (i) => said(`a${i}`, 'q', { versions: [words(`a${i}`, 'new', { rev: 2 })] })) }),
   ],
   'answers to one question, each a branch': (n) => [begun, answers(n)],
-  'ends of one record': (n) => [
-    begun,
-    only({
-      messages: answers(n).messages,
-      ends: [endsOf('main', all('a', n))],
-    }),
-  ],
+  'ends of one record': (n) => [begun, answersOf(n)],
   'ends of one record that are passed': (n) => [
     begun,
-    only({
-      messages: answers(n).messages,
-      ends: [endsOf('main', all('a', n))],
-    }),
-    only({
-      messages: each(n, (i) => said(`b${i}`, `a${i}`)),
-      ends: [endsOf('main', all('b', n))],
-    }),
+    answersOf(n),
+    only({ messages: each(n, (i) => said(`b${i}`, `a${i}`)), ends: [endsOf('main', all('b', n))] }),
   ],
   'deleted branches': (n) => [begun, answers(n), deletions(n, true)],
   'branches that come back': (n) => [begun, answers(n), deletions(n, true), deletions(n, false)],
   'checkpoints and fields': (n) => [
     begun,
     only({
-      marks: each(n, (i) =>
-        i % 2 === 0
-          ? mark(`field f${i}`, i)
-          : mark(markId.checkpoint(`k${i}`), { name: `k${i}`, key: 'key:q', createdAt: 1, at: 1 }),
-      ),
+      marks: each(n, (i) => (i % 2 === 0 ? mark(`field f${i}`, i) : checkpoint(i))),
     }),
   ],
 };
@@ -130,9 +120,7 @@ const SHAPES: Readonly<Record<string, (count: number) => StoreDelta>> = {
   'branches that end at one message': (n) => only({ ends: each(n, (i) => endsOf(`r${i}`, ['q'])) }),
   'checkpoints at one message': (n) =>
     only({
-      marks: each(n, (i) =>
-        mark(markId.checkpoint(`k${i}`), { name: `k${i}`, key: 'key:q', createdAt: 1, at: 1 }),
-      ),
+      marks: each(n, (i) => checkpoint(i)),
     }),
 };
 

@@ -3,7 +3,7 @@ import { openDB } from 'idb';
 import { afterEach, describe, expect, it, onTestFinished, vi } from 'vitest';
 import { IndexedDBContextStore } from '../../src/store/indexeddb/store.ts';
 import { InMemoryContextStore } from '../../src/store/memory.ts';
-import { begun, endsOf, me, message, only, reserved, said } from '../support/storeRecords.ts';
+import { begun, me, message, oneMore, only, reserved, said } from '../support/storeRecords.ts';
 
 afterEach(() => vi.useRealTimers());
 
@@ -60,10 +60,7 @@ describe('a chat that is deleted for a while', () => {
 // A page that is about to go writes the words of its answer last, and can't look first whether the chat is still there.
 it('what a page said last in a chat that was deleted meanwhile is not told by the next one of its id', async () => {
   const store = opened('leaving');
-  const answer = only({
-    messages: [said('a1', 'q1', { versions: [reserved] })],
-    ends: [endsOf('main', ['a1'])],
-  });
+  const answer = oneMore('a1', 'q1', { versions: [reserved] });
   await store.commit('c', begun('me', 'q1'), me);
   await store.commit('c', answer, me);
   await store.deleteChat('c');

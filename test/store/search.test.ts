@@ -8,6 +8,7 @@ import {
   endsOf,
   me,
   message,
+  oneMore,
   only,
   reserved,
   said,
@@ -19,14 +20,7 @@ describe('searching', () => {
   let store: InMemoryContextStore;
   /** Says one thing more on main. */
   const put = (body: UIMessage, after: string | null) =>
-    store.commit(
-      'c',
-      only({
-        messages: [said(body.id, after, { versions: [versionOf(body)] })],
-        ends: [endsOf('main', [body.id])],
-      }),
-      me,
-    );
+    store.commit('c', oneMore(body.id, after, { versions: [versionOf(body)] }), me);
   const say = (id: string, text: string, after: string | null = 'q2') => put(message(id, text), after);
   const found = async (query: string, options = {}) =>
     (await store.searchMessages('c', query, options)).map((hit) => hit.message.id);
@@ -136,22 +130,9 @@ describe('searching', () => {
   it('does not find the reminders that were folded in', async () => {
     const words = 'How are you?';
     const text = `${words}\n\n<system-reminder>Mention helicopters.</system-reminder>`;
-    const reminders = [
-      {
-        id: 'r',
-        text: 'Mention helicopters.',
-        mode: 'inline',
-        partIndex: 0,
-        start: 12,
-        end: text.length,
-      },
-    ];
-    const data: UIMessage = {
-      id: 'q3',
-      role: 'user',
-      parts: [{ type: 'text', text }],
-      metadata: { reminders },
-    };
+    const place = { mode: 'inline', partIndex: 0, start: 12, end: text.length };
+    const reminders = [{ id: 'r', text: 'Mention helicopters.', ...place }];
+    const data: UIMessage = { ...message('q3', text), metadata: { reminders } };
     await put(data, 'q2');
     for (const query of ['helicopters', 'system-reminder']) expect(await found(query)).toEqual([]);
     expect((await store.searchMessages('c', 'are you'))[0]?.snippet).toBe(
@@ -275,11 +256,7 @@ describe('a search', () => {
     return { found: found.map((hit) => hit.message.id), read: read.map((key) => key.slice('key:'.length)) };
   };
   const write = (id: string, parent: string, version: Version) =>
-    store.commit(
-      'c',
-      only({ messages: [said(id, parent, { versions: [version] })], ends: [endsOf('main', [id])] }),
-      me,
-    );
+    store.commit('c', oneMore(id, parent, { versions: [version] }), me);
 
   it('reads the chat once, and after that only what it shows', async () => {
     expect((await ask('m299')).read).toHaveLength(301);
@@ -305,14 +282,11 @@ describe('a search', () => {
 
   it('lets the words go when nobody has asked for a while', async () => {
     await ask('nothing');
-    for (const [minutes, count] of [
-      [4, 0],
-      [4, 0],
-      [6, 300],
-    ] as const) {
+    const later = async (minutes: number): Promise<number> => {
       await vi.advanceTimersByTimeAsync(minutes * 60_000);
-      expect((await ask('nothing')).read).toHaveLength(count);
-    }
+      return (await ask('nothing')).read.length;
+    };
+    expect([await later(4), await later(4), await later(6)]).toEqual([0, 0, 300]);
   });
 
   it('keeps the words of the four chats that were searched last', async () => {

@@ -10,6 +10,7 @@ import {
   endsOf,
   me,
   message,
+  oneMore,
   only,
   reserved,
   said,
@@ -74,23 +75,14 @@ describe('a record that the browser has and does not give out', () => {
 
   /** How many messages have words, growing ones included. */
   async function wordsIn(store: IndexedDBContextStore): Promise<number> {
-    return (
-      await store.bodies(
-        'c',
-        [...IDS, 'a'].map((id) => `key:${id}`),
-      )
-    ).size;
+    const keys = [...IDS, 'a'].map((id) => `key:${id}`);
+    return (await store.bodies('c', keys)).size;
   }
 
-  it.each(
-    COSTS.flatMap(
-      ([table, most]) =>
-        [
-          [table, most, 'gone'],
-          [table, most, 'short'],
-        ] as const,
-    ),
-  )(
+  const losses = COSTS.flatMap(([table, most]) =>
+    (['gone', 'short'] as const).map((why) => [table, most, why] as const),
+  );
+  it.each(losses)(
     'costs no more than itself: one of %s, at most the words of %i, its file is %s',
     async (table, most, why) => {
       for (const at of [0, 1]) {
@@ -108,7 +100,7 @@ describe('a record that the browser has and does not give out', () => {
 
   it.each(COSTS)('lets everything be written, and deleted: one of %s', async (table) => {
     const [store, name] = (await without(table, 0, 'gone')) as [IndexedDBContextStore, string];
-    const turn = only({ messages: [said('q', 'm129')], ends: [endsOf('r1', ['q'])] });
+    const turn = oneMore('q', 'm129', { record: 'r1' });
     const other = { ...begun('me', 'q1'), ends: [] };
     const writes: Readonly<Record<string, () => Promise<unknown>>> = {
       turn: () => store.commit('c', turn, me),
@@ -129,11 +121,8 @@ describe('a record that the browser has and does not give out', () => {
     await store.deleteChat('c');
     unreadable.giveBack();
     const db = await openDB(name);
-    const left = await Promise.all(
-      (['bodies', 'packs', 'revisions', 'drafts'] as const).map((each) =>
-        db.count(each, IDBKeyRange.bound(['c'], ['c', []])),
-      ),
-    );
+    const tables = ['bodies', 'packs', 'revisions', 'drafts'] as const;
+    const left = await Promise.all(tables.map((each) => db.count(each, IDBKeyRange.bound(['c'], ['c', []]))));
     db.close();
     expect(left).toEqual([0, 0, 0, 0]);
     await store.close();

@@ -92,6 +92,15 @@ export function only(records: Partial<StoreDelta>): StoreDelta {
   return { messages: [], ends: [], marks: [], ...records };
 }
 
+/** One message more, at which a branch record ends. */
+export function oneMore(
+  id: string,
+  parent: string | null,
+  { record = 'main', ...fields }: Partial<MessageRecord> & { readonly record?: string } = {},
+): StoreDelta {
+  return only({ messages: [said(id, parent, fields)], ends: [endsOf(record, [id])] });
+}
+
 /** The same records under another chat key. */
 export function underKey(chat: string, { messages, ends, marks }: ChatDelta): ChatDelta {
   const moved = <T>(records: readonly T[]): T[] => records.map((record) => ({ ...record, chat }));

@@ -19,6 +19,7 @@ import {
   mark,
   me,
   message,
+  oneMore,
   only,
   reserved,
   said,
@@ -76,6 +77,7 @@ export function storeSuite(name: string, open: () => Promise<Opened>): void {
       }
       return { code: 'none', message: 'it was not refused', details: {} };
     };
+    const codeOf = async (work: Promise<unknown>) => (await refusal(work)).code;
     const snapshot = async () =>
       JSON.stringify([await store.load('c'), await store.changesSince(0), await store.getChat('c')]);
     /** A second tab, closed with the test. */
@@ -172,11 +174,8 @@ export function storeSuite(name: string, open: () => Promise<Opened>): void {
       it('tells only what changed since the caller read, and where what was handed in lies', async () => {
         const first = await write(begun('me', 'q1 > a1'));
         const here = await asRead(store);
-        await write(only({ messages: [said('q2', 'a1')], ends: [endsOf('main', ['q2'])] }), here);
-        const second = await write(
-          only({ messages: [said('b1', 'q1')], ends: [endsOf('r1', ['b1'])] }),
-          here,
-        );
+        await write(oneMore('q2', 'a1'), here);
+        const second = await write(oneMore('b1', 'q1', { record: 'r1' }), here);
         expect(second.seq).toBeGreaterThan(first.seq);
         expect(second.messages.map(({ id }) => id).toSorted()).toEqual(['b1', 'q2']);
         expect(second.messages.every(({ seq = 0 }) => seq > here.since)).toBe(true);
@@ -224,7 +223,7 @@ export function storeSuite(name: string, open: () => Promise<Opened>): void {
 
       it('unites the ends of a branch record, and takes out those that a turn leaves behind', async () => {
         await write(begun('me', 'q1 > a1'));
-        await write(only({ messages: [said('b1', 'q1')], ends: [endsOf('main', ['b1'])] }));
+        await write(oneMore('b1', 'q1'));
         await write(only({ messages: [said('q2', 'a1'), said('a2', 'q2')], ends: [endsOf('main', ['a2'])] }));
         const [main] = (await store.load('c')).ends;
         expect(main?.keys.toSorted()).toEqual(['key:a2', 'key:b1']);
@@ -247,7 +246,7 @@ export function storeSuite(name: string, open: () => Promise<Opened>): void {
           rewritten('a1', 'q1', 2, 'again'),
           only({ messages: [said('a2', 'q2')], ends: [endsOf('main', ['a2'], { at: 1 })] }),
           only({ marks: [mark(markId.deletion('r1', 'key:b1'), { on: true, at: 5 })] }),
-          only({ messages: [said('c1', 'q1', { versions: [reserved] })], ends: [endsOf('r2', ['c1'])] }),
+          oneMore('c1', 'q1', { versions: [reserved], record: 'r2' }),
         ];
         const chat = createChat();
         for (const delta of deltas) join(chat, delta);
@@ -313,11 +312,7 @@ export function storeSuite(name: string, open: () => Promise<Opened>): void {
         await write(begun('me', 'q1'));
         const other = await otherTab();
         const turns = Array.from({ length: 20 }, (_, i) =>
-          (i % 2 === 0 ? store : other).commit(
-            'c',
-            only({ messages: [said(`x${i}`, 'q1')], ends: [endsOf('main', [`x${i}`])] }),
-            me,
-          ),
+          (i % 2 === 0 ? store : other).commit('c', oneMore(`x${i}`, 'q1'), me),
         );
         await Promise.all(turns);
         const { messages, ends } = await store.load('c');
@@ -385,20 +380,9 @@ export function storeSuite(name: string, open: () => Promise<Opened>): void {
       const isRight = (place: string, value: unknown) =>
         fits.some(([places, isIt]) => places.test(place) && isIt(value));
       const numbers: readonly unknown[] = [7, -1, 0.5, 2 ** 53, Number.NaN];
-      const others: readonly unknown[] = [
-        undefined,
-        null,
-        true,
-        '',
-        'odd',
-        [],
-        [null],
-        {},
-        () => 1,
-        1n,
-        Symbol('s'),
-      ];
-      const odd: readonly unknown[] = [...numbers, ...others];
+      const texts: readonly unknown[] = [undefined, null, true, '', 'odd', () => 1, 1n, Symbol('s')];
+      const objects: readonly unknown[] = [[], [null], {}];
+      const odd: readonly unknown[] = [...numbers, ...texts, ...objects];
 
       it.each(Object.entries(hostile))('is whatever is no %s', async (place, deltaOf) => {
         for (const value of odd) {
@@ -418,44 +402,28 @@ export function storeSuite(name: string, open: () => Promise<Opened>): void {
             only({ ends: [endsOf('main', [], { at: rev })] }),
             only({ marks: [mark('title', 'T', { rev })] }),
           ])
-            expect((await refusal(write(delta))).code).toBe('invalid-options');
+            expect(await codeOf(write(delta))).toBe('invalid-options');
         await write(withVersion({ rev: 2 ** 52 - 1 }));
       });
+
+      const throwing = (words: string) => (): never => {
+        throw new Error(words);
+      };
 
       it('are getters that throw, proxies, rings and four thousand levels, in few words', async () => {
         const ring: unknown[] = [];
         ring.push(ring);
         let deep: unknown = 'deep';
         for (let i = 0; i < 4000; i += 1) deep = [deep];
-        const thrown = new Proxy(
-          {},
-          {
-            ownKeys: () => {
-              throw new Error('no');
-            },
-          },
-        );
+        const thrown = new Proxy({}, { ownKeys: throwing('no') });
         const revoked = Proxy.revocable({}, {});
         revoked.revoke();
-        const getter = Object.defineProperty({}, 'title', {
-          enumerable: true,
-          get: () => {
-            throw new Error('x'.repeat(9999));
-          },
-        });
+        const get = throwing('x'.repeat(9999));
+        const getter = Object.defineProperty({}, 'title', { enumerable: true, get });
         for (const value of [ring, deep, thrown, revoked.proxy, getter, new Map(), 'x'.repeat(9999)]) {
-          const bad = [
-            only({
-              marks: [
-                mark(
-                  typeof value === 'string' ? 'title' : 'reaction',
-                  typeof value === 'string' ? [value] : value,
-                ),
-              ],
-            }),
-            only({ messages: value as never }),
-            value as never,
-          ];
+          const isText = typeof value === 'string';
+          const inMark = mark(isText ? 'title' : 'reaction', isText ? [value] : value);
+          const bad = [only({ marks: [inMark] }), only({ messages: value as never }), value as never];
           for (const delta of bad) {
             const { code, message } = await refusal(write(delta));
             expect(code).toBe('invalid-options');
@@ -466,7 +434,7 @@ export function storeSuite(name: string, open: () => Promise<Opened>): void {
             store.listChats({ metadata: value as never }),
             store.listChats({ userId: value === 'x'.repeat(9999) ? (5 as never) : (value as never) }),
           ])
-            expect((await refusal(call)).code).toBe('invalid-options');
+            expect(await codeOf(call)).toBe('invalid-options');
         }
       });
 
@@ -480,64 +448,62 @@ export function storeSuite(name: string, open: () => Promise<Opened>): void {
             Number.NaN,
             ...(name === 'expect' ? [{ main: 7 }, { main: ['m'] }] : [{}]),
           ])
-            expect((await refusal(write(begun('me', 'q1'), { [name]: value }))).code).toBe('invalid-options');
-          expect((await refusal(store.commit('c', begun('me', 'q1'), null as never))).code).toBe(
-            'invalid-options',
-          );
+            expect(await codeOf(write(begun('me', 'q1'), { [name]: value }))).toBe('invalid-options');
+          expect(await codeOf(store.commit('c', begun('me', 'q1'), null as never))).toBe('invalid-options');
           expect(await store.getChat('c')).toBeUndefined();
         },
       );
 
       it('is a beginning of another user, and another chat key than its own', async () => {
-        expect((await refusal(write(begun('you', 'q1')))).code).toBe('invalid-options');
+        expect(await codeOf(write(begun('you', 'q1')))).toBe('invalid-options');
         const bad = mark(markId.beginning('other'), { userId: 'me', createdAt: 1 });
-        expect((await refusal(write(only({ marks: [bad] })))).code).toBe('invalid-options');
+        expect(await codeOf(write(only({ marks: [bad] })))).toBe('invalid-options');
       });
 
       it('is an id, a number or options of another shape at any door', async () => {
-        for (const value of [7, null, {}, [5], true, Number.NaN] as never[])
-          for (const call of [
-            ...BY_ID.map((name) => (store[name] as (id: string) => Promise<unknown>)(value)),
-            store.bodies(value, []),
-            store.bodies('c', value),
-            store.bodies('c', [value]),
-            store.revisions(value, 'key:q1'),
-            store.revisions('c', value),
-            store.commit(value, only({}), me),
-            store.saveDraft(value, { key: 'key:q1', rev: 1, by: 'a', message: message('q1') }),
-            store.saveDraft('c', { key: value, rev: 1, by: 'a', message: message('q1') }),
-            store.getMessage(value, 'q1'),
-            store.getMessage('c', value),
-            store.getMessageChain(value, 'q1'),
-            store.searchMessages(value, 'x'),
-            store.hold(value, 'key:q1'),
-            store.hold('c', value),
-            store.set(value, 1),
-            store.listChats({ userId: value }),
-          ].map(refusal))
-            expect([value, (await call).code]).toEqual([value, 'invalid-options']);
-        for (const value of ['1', null, {}, Number.NaN] as never[])
-          for (const call of [
-            store.load('c', value),
-            store.changesSince(value),
-            store.changesSince(0, value),
-            store.getMessageChain('c', 'q1', { limit: value }),
-            store.listChats({ limit: value }),
-            store.listChats({ offset: value }),
-            store.searchMessages('c', 'x', { limit: value }),
-            store.deleteChat('c', { keepFor: value }),
-          ].map(refusal))
-            expect([value, (await call).code]).toEqual([value, 'invalid-options']);
-        for (const value of [null, 7, 'limit', []] as never[])
-          for (const call of [
-            store.listChats(value),
-            store.searchMessages('c', 'x', value),
-            store.deleteChat('c', value),
-            store.saveDraft('c', { key: 'key:q1', rev: 1, by: 'a', message: message('q1') }, value),
-          ].map(refusal))
-            expect([value, (await call).code]).toEqual([value, 'invalid-options']);
+        const refuses = async (values: readonly unknown[], callsOf: (value: never) => Promise<unknown>[]) => {
+          for (const value of values as never[])
+            for (const call of callsOf(value).map(codeOf))
+              expect([value, await call]).toEqual([value, 'invalid-options']);
+        };
+        const draft = { key: 'key:q1', rev: 1, by: 'a', message: message('q1') };
+        await refuses([7, null, {}, [5], true, Number.NaN], (value) => [
+          ...BY_ID.map((name) => (store[name] as (id: string) => Promise<unknown>)(value)),
+          store.bodies(value, []),
+          store.bodies('c', value),
+          store.bodies('c', [value]),
+          store.revisions(value, 'key:q1'),
+          store.revisions('c', value),
+          store.commit(value, only({}), me),
+          store.saveDraft(value, draft),
+          store.saveDraft('c', { ...draft, key: value }),
+          store.getMessage(value, 'q1'),
+          store.getMessage('c', value),
+          store.getMessageChain(value, 'q1'),
+          store.searchMessages(value, 'x'),
+          store.hold(value, 'key:q1'),
+          store.hold('c', value),
+          store.set(value, 1),
+          store.listChats({ userId: value }),
+        ]);
+        await refuses(['1', null, {}, Number.NaN], (value) => [
+          store.load('c', value),
+          store.changesSince(value),
+          store.changesSince(0, value),
+          store.getMessageChain('c', 'q1', { limit: value }),
+          store.listChats({ limit: value }),
+          store.listChats({ offset: value }),
+          store.searchMessages('c', 'x', { limit: value }),
+          store.deleteChat('c', { keepFor: value }),
+        ]);
+        await refuses([null, 7, 'limit', []], (value) => [
+          store.listChats(value),
+          store.searchMessages('c', 'x', value),
+          store.deleteChat('c', value),
+          store.saveDraft('c', draft, value),
+        ]);
         for (const metadata of [{}, { pinned: true }, { key: 5, value: 5 }] as never[])
-          expect((await refusal(store.listChats({ metadata }))).code).toBe('invalid-options');
+          expect(await codeOf(store.listChats({ metadata }))).toBe('invalid-options');
         for (const value of [undefined, null, 5, 'listener', {}] as never[])
           expect(() => store.subscribe(value)).toThrow('A listener must be a function');
       });
@@ -555,11 +521,11 @@ export function storeSuite(name: string, open: () => Promise<Opened>): void {
     });
 
     describe('who expects ends', () => {
-      const turn = only({ messages: [said('q2', 'a1')], ends: [endsOf('main', ['q2'])] });
+      const turn = oneMore('q2', 'a1');
 
       it('is told when a branch is elsewhere by now, and nothing is written', async () => {
         await write(begun('me', 'q1 > a1'));
-        await write(only({ messages: [said('x', 'a1')], ends: [endsOf('main', ['x'])] }));
+        await write(oneMore('x', 'a1'));
         const before = await snapshot();
         expect(await refusal(write(turn, { expect: { main: ['key:a1'] } }))).toMatchObject({
           code: 'head-moved',
@@ -576,7 +542,7 @@ export function storeSuite(name: string, open: () => Promise<Opened>): void {
         await write(begun('me', 'q1 > a1'));
         await write(turn, { expect: { main: ['key:a1'] } });
         await write(turn, { expect: { main: ['key:a1'] } });
-        await write(only({ messages: [said('a2', 'q2')], ends: [endsOf('main', ['a2'])] }));
+        await write(oneMore('a2', 'q2'));
         const before = await snapshot();
         await write(turn, { expect: { main: ['key:a1'] } });
         expect(await snapshot()).toBe(before);
@@ -674,7 +640,7 @@ export function storeSuite(name: string, open: () => Promise<Opened>): void {
         const { seq } = await store.load('c');
         expect(await store.deleteChat('c', { keepFor: 60_000 })).toBe(true);
         await isGone();
-        expect((await refusal(late())).code).toBe('chat-deleted');
+        expect(await codeOf(late())).toBe('chat-deleted');
         expect(await (await otherTab()).restoreChat('c')).toBe(true);
         expect(await store.getChat('c')).toEqual(row);
         expect(await text('a1')).toBe('a1');
@@ -728,9 +694,7 @@ export function storeSuite(name: string, open: () => Promise<Opened>): void {
       const settled = (text: string) => rewritten('a1', 'q1', 2, text);
       beforeEach(async () => {
         await write(begun('me', 'q1'));
-        await write(
-          only({ messages: [said('a1', 'q1', { versions: [reserved] })], ends: [endsOf('main', ['a1'])] }),
-        );
+        await write(oneMore('a1', 'q1', { versions: [reserved] }));
       });
 
       it('is reserved and not counted until it says something', async () => {
@@ -786,23 +750,16 @@ export function storeSuite(name: string, open: () => Promise<Opened>): void {
       });
 
       it('takes no draft of another version, of another message, or in a chat that is gone, and says so where it is asked', async () => {
-        for (const bad of [
-          draft('x', { rev: 2 }),
-          draft('x', { by: 'tab-2' }),
-          draft('x', { key: 'key:none' }),
-        ]) {
+        for (const fields of [{ rev: 2 }, { by: 'tab-2' }, { key: 'key:none' }]) {
+          const bad = draft('x', fields);
           await store.saveDraft('c', bad);
-          expect((await refusal(store.saveDraft('c', bad, { isDurable: true }))).code).toBe(
-            'message-not-found',
-          );
+          expect(await codeOf(store.saveDraft('c', bad, { isDurable: true }))).toBe('message-not-found');
         }
         expect(await text('a1')).toBeUndefined();
         await store.saveDraft('c', draft('kept'), { isDurable: true });
         expect(await text('a1')).toBe('kept');
         await store.deleteChat('c');
-        expect((await refusal(store.saveDraft('c', draft('x'), { isDurable: true }))).code).toBe(
-          'message-not-found',
-        );
+        expect(await codeOf(store.saveDraft('c', draft('x'), { isDurable: true }))).toBe('message-not-found');
         await store.saveDraft('c', draft('x'), { isLeaving: true });
         expect(await body('a1')).toBeUndefined();
       });
@@ -830,7 +787,7 @@ export function storeSuite(name: string, open: () => Promise<Opened>): void {
           { gone: true },
         );
         expect(await store.getChat('c')).toMatchObject({ messageCount: 1 });
-        await write(only({ messages: [said('q2', 'q1')], ends: [endsOf('main', ['q2'])] }));
+        await write(oneMore('q2', 'q1'));
         expect(await store.getChat('c')).toMatchObject({ messageCount: 2 });
         expect((await store.getMessageChain('c', 'key:a1')).map(({ id }) => id)).toEqual(['q1']);
         await write(rewritten('a1', 'q1', 1, 'said after all'));
@@ -839,17 +796,12 @@ export function storeSuite(name: string, open: () => Promise<Opened>): void {
       });
 
       it('refuses a draft whose message is none', async () => {
-        for (const bad of [
-          7,
-          null,
-          {},
-          { role: 'user' },
-          { ...message('a1'), parts: 'hello' },
-          { ...message('a1'), role: 'odd' },
-        ])
-          expect((await refusal(store.saveDraft('c', draft('', { message: bad })))).code).toBe(
-            'invalid-messages',
-          );
+        const [parts, role] = [{ parts: 'hello' }, { role: 'odd' }].map((odd) => ({
+          ...message('a1'),
+          ...odd,
+        }));
+        for (const bad of [7, null, {}, { role: 'user' }, parts, role])
+          expect(await codeOf(store.saveDraft('c', draft('', { message: bad })))).toBe('invalid-messages');
       });
     });
 
@@ -999,7 +951,7 @@ export function storeSuite(name: string, open: () => Promise<Opened>): void {
       it('tells what a list shows', async () => {
         const before = Date.now();
         await more('two', 'bob', 'a1');
-        await store.commit('two', only({ messages: [said('b1', 'q1')], ends: [endsOf('r1', ['b1'])] }), {
+        await store.commit('two', oneMore('b1', 'q1', { record: 'r1' }), {
           ...me,
           userId: 'bob',
           branchCount: 2,
@@ -1021,17 +973,15 @@ export function storeSuite(name: string, open: () => Promise<Opened>): void {
       });
 
       it('tells as many branches as the page that wrote last shows, and one where none told', async () => {
-        const counts: unknown[] = [];
-        const count = async () => counts.push((await store.getChat('c'))?.branchCount);
+        const count = async () => (await store.getChat('c'))?.branchCount;
         await write(begun('me', 'q1 > a1', 'q1 > b1'));
-        await count();
+        expect(await count()).toBe(1);
         await write(only({ ends: [endsOf('r2', [])] }), { branchCount: 3 });
-        await count();
+        expect(await count()).toBe(3);
         await write(only({ marks: [mark('title', 'Trees')] }));
-        await count();
+        expect(await count()).toBe(3);
         await write(only({ ends: [endsOf('r3', [])] }), { branchCount: 2 });
-        await count();
-        expect(counts).toEqual([1, 3, 3, 2]);
+        expect(await count()).toBe(2);
       });
 
       it('sums the usage that authors counted', async () => {
@@ -1101,9 +1051,7 @@ export function storeSuite(name: string, open: () => Promise<Opened>): void {
         await write(rewritten('a1', 'q1', 3, 'A zebra now.'));
         expect(await found('zebra')).toEqual(['a1']);
         expect(await found('thousand')).toEqual([]);
-        await write(
-          only({ messages: [said('c1', 'a1', { versions: [reserved] })], ends: [endsOf('main', ['c1'])] }),
-        );
+        await write(oneMore('c1', 'a1', { versions: [reserved] }));
         for (const animal of ['giraffe', 'lion']) {
           await store.saveDraft('c', { key: 'key:c1', rev: 1, by: 'tab-1', message: message('c1', animal) });
           expect(await found(animal)).toEqual(['c1']);
@@ -1171,17 +1119,9 @@ export function storeSuite(name: string, open: () => Promise<Opened>): void {
         const names = [named('main', 'a1', 'main'), named('r1', 'b1', 'aside')];
         const { messages, ends, marks } = begun('me', 'q1 > a1', 'q1 > b1');
         await write({ messages, ends, marks: [...marks, ...names], local: { view: { used: ['key:a1'] } } });
-        expect(
-          (await store.listBranches('c')).map(({ name, headKey, headMessageId, isActive, messageCount }) => [
-            name,
-            headKey,
-            headMessageId,
-            isActive,
-            messageCount,
-          ]),
-        ).toEqual([
-          ['main', 'key:a1', 'a1', true, 2],
-          ['aside', 'key:b1', 'b1', false, 2],
+        expect(await store.listBranches('c')).toMatchObject([
+          { name: 'main', headKey: 'key:a1', headMessageId: 'a1', isActive: true, messageCount: 2 },
+          { name: 'aside', headKey: 'key:b1', headMessageId: 'b1', isActive: false, messageCount: 2 },
         ]);
         expect((await store.getMessages('c')).map(({ id }) => id)).toEqual(['q1', 'a1']);
         await write(
@@ -1248,11 +1188,14 @@ export function storeSuite(name: string, open: () => Promise<Opened>): void {
         await write(begun('me', 'q1 > a1', 'q1 > b1'));
         await write(only({ marks: [checkpoint('k', 'q1', 5)], local: { view: { used: ['key:b1'] } } }));
         const graph = await store.getGraph('c');
-        expect(
-          graph.nodes
-            .map(({ id, parentId, role, content }) => `${parentId} > ${id} ${role} ${content}`)
-            .toSorted(),
-        ).toEqual(['null > q1 user q1', 'q1 > a1 assistant a1', 'q1 > b1 assistant b1']);
+        const nodes = graph.nodes.map(
+          ({ id, parentId, role, content }) => `${parentId} > ${id} ${role} ${content}`,
+        );
+        expect(nodes.toSorted()).toEqual([
+          'null > q1 user q1',
+          'q1 > a1 assistant a1',
+          'q1 > b1 assistant b1',
+        ]);
         expect(graph.branches).toMatchObject([
           { headMessageId: 'a1', isActive: false },
           { headMessageId: 'b1', isActive: true },
@@ -1290,9 +1233,8 @@ export function storeSuite(name: string, open: () => Promise<Opened>): void {
           'change c',
           'clear undefined',
         ]);
-        expect(notices.map((notice) => notice.seq)).toEqual(
-          notices.map((notice) => notice.seq).toSorted((a, b) => a - b),
-        );
+        const seqs = notices.map((notice) => notice.seq);
+        expect(seqs).toEqual(seqs.toSorted((a, b) => a - b));
         stop();
         await write(begun('me', 'q1'));
         expect(notices).toHaveLength(4);
@@ -1321,9 +1263,8 @@ export function storeSuite(name: string, open: () => Promise<Opened>): void {
       it('reach the others where one who listens throws', async () => {
         const { notices } = listen();
         const thrown: unknown[] = [];
-        const spy = vi
-          .spyOn(globalThis, 'queueMicrotask')
-          .mockImplementation((task) => void thrown.push(task));
+        const spy = vi.spyOn(globalThis, 'queueMicrotask');
+        spy.mockImplementation((task) => void thrown.push(task));
         store.subscribe(() => {
           throw new Error('bad listener');
         });
@@ -1383,7 +1324,7 @@ export function storeSuite(name: string, open: () => Promise<Opened>): void {
         await store.delete('mine');
         expect(await store.get('mine')).toBeUndefined();
         await store.delete('never');
-        expect((await refusal(store.set('mine', () => 1))).code).toBe('invalid-options');
+        expect(await codeOf(store.set('mine', () => 1))).toBe('invalid-options');
       });
     });
 
@@ -1406,9 +1347,7 @@ export function storeSuite(name: string, open: () => Promise<Opened>): void {
         expect(await putting).toBe(hash);
         expect([...((await store.getBlob(hash)) ?? [])]).toEqual([1, 2, 3]);
         expect(await store.putBlob(picture)).toBe(hash);
-        const stored = await store.getBlob(hash);
-        expect([...(stored ?? [])]).toEqual([1, 2, 3]);
-        stored?.fill(0);
+        (await store.getBlob(hash))?.fill(0);
         expect([...((await store.getBlob(hash)) ?? [])]).toEqual([1, 2, 3]);
         expect(await store.getBlob('00')).toBeUndefined();
         expect(await store.putBlob(new Uint8Array())).toMatch(/^e3b0c442/);
