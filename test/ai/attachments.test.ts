@@ -1,7 +1,7 @@
 import type { UIMessage } from 'ai';
 import { describe, expect, it } from 'vitest';
 import { InMemoryContextStore } from '../../src/store/memory.ts';
-import { openPage } from './story.ts';
+import { openPage, type Page } from './story.ts';
 
 const bytes = String.fromCharCode(...Array.from({ length: 4000 }, (_, i) => i % 256));
 const picture = {
@@ -14,6 +14,11 @@ const drawn = { type: 'file', mediaType: 'image/png', url: picture.url } as cons
 
 function files(messages: readonly UIMessage[]): UIMessage['parts'] {
   return messages.flatMap(({ parts }) => parts.filter(({ type }) => type === 'file'));
+}
+
+/** Sends a picture, which is answered. */
+async function showCat({ chats, script }: Page): Promise<void> {
+  await script.answer(chats.active.sendMessage({ text: 'What is this?', files: [picture] }), 'A cat.');
 }
 
 describe('a file that is sent', () => {
@@ -43,10 +48,7 @@ describe('a file that is sent', () => {
 
   it('goes on with an edit of the words alone', async () => {
     const page = await openPage();
-    await page.script.answer(
-      page.chats.active.sendMessage({ text: 'What is this?', files: [picture] }),
-      'A cat.',
-    );
+    await showCat(page);
     const edited = page.engine.attached!.edit(page.chats.active.messages[0]!.id, 'And who?');
     const exchange = await page.script.next();
     expect(files(exchange.sent.messages)).toEqual([picture]);
@@ -57,10 +59,7 @@ describe('a file that is sent', () => {
 
 it('stands in a snapshot with its size, and in the chat as it is', async () => {
   const page = await openPage();
-  await page.script.answer(
-    page.chats.active.sendMessage({ text: 'What is this?', files: [picture] }),
-    'A cat.',
-  );
+  await showCat(page);
   const { fragments } = await page.engine.inspect();
   const url = `data:image/png;base64,[${picture.url.length} characters]`;
   expect(files(fragments.persisted)).toEqual([{ ...picture, url }]);

@@ -6,6 +6,7 @@ import { settle, type Exchange } from '../support/transport.ts';
 import { changed, openPage, type Page } from './story.ts';
 
 const start: UIMessageChunk = { type: 'start' };
+const other: UIMessageChunk = { type: 'start', messageId: 'other' };
 const step: UIMessageChunk = { type: 'start-step' };
 const open: UIMessageChunk = { type: 'text-start', id: 't' };
 const word: UIMessageChunk = { type: 'text-delta', id: 't', delta: 'Word' };
@@ -22,8 +23,7 @@ let exchange: Exchange;
 
 beforeEach(async () => {
   page = await openPage();
-  void page.chats.active.sendMessage({ text: 'Well?' });
-  exchange = await page.script.next();
+  exchange = await page.begin('Well?');
 });
 
 async function answerWith(...chunks: UIMessageChunk[]): Promise<string> {
@@ -36,56 +36,36 @@ async function answerWith(...chunks: UIMessageChunk[]): Promise<string> {
 }
 
 describe('an answer came to its end', () => {
-  it.each<[string, string, UIMessageChunk[]]>([
-    ['as it should', 'Word complete ready', [start, step, open, word, close, stepEnd, finish]],
-    ['without a start', 'Word complete ready', [open, word, close, finish]],
-    [
-      'with two starts',
-      'Word complete ready',
-      [start, { type: 'start', messageId: 'other' }, open, word, close, finish],
-    ],
-    [
-      'with a start in the middle',
-      'Word complete ready',
-      [start, open, word, { type: 'start', messageId: 'x' }, close, finish],
-    ],
-    ['with words after the finish', 'Word complete ready', [start, open, word, close, finish, word, close]],
-    [
-      'with a part after the finish',
-      'Word/Word complete ready',
-      [start, open, word, close, finish, open, word, close],
-    ],
-    ['by hand, without steps and finish', 'Word complete ready', [open, word, close]],
-    ['by hand, without closing its text', 'Word complete ready', [open, word, finish]],
-    ['at its limit, in the middle of a text', 'Word complete ready', [open, word, finishAs('stop')]],
-  ])('%s', async (_name, expected, chunks) => {
-    expect(await answerWith(...chunks)).toBe(expected);
+  it.each<[string, UIMessageChunk[]]>([
+    ['as it should', [start, step, open, word, close, stepEnd, finish]],
+    ['without a start', [open, word, close, finish]],
+    ['with two starts', [start, other, open, word, close, finish]],
+    ['with a start in the middle', [start, open, word, other, close, finish]],
+    ['with words after the finish', [start, open, word, close, finish, word, close]],
+    ['by hand, without steps and finish', [open, word, close]],
+    ['by hand, without closing its text', [open, word, finish]],
+    ['at its limit, in the middle of a text', [open, word, finishAs('stop')]],
+  ])('%s', async (_name, chunks) => {
+    expect(await answerWith(...chunks)).toBe('Word complete ready');
+  });
+
+  it('with a part after the finish', async () => {
+    const chunks = [start, open, word, close, finish, open, word, close];
+    expect(await answerWith(...chunks)).toBe('Word/Word complete ready');
   });
 });
 
 describe('an answer was cut off', () => {
-  it.each<[string, string, UIMessageChunk[]]>([
-    ['in the middle of a text', 'Word interrupted ready', [start, step, open, word]],
-    ['between two steps', 'Word interrupted ready', [start, step, open, word, close, stepEnd]],
-    ['by hand, in the middle of a text', 'Word interrupted ready', [open, word]],
-    [
-      'and the model was made to finish it',
-      'Word interrupted ready',
-      [start, step, open, word, finishAs('other')],
-    ],
-    [
-      'by an error that the finish tells',
-      'Word interrupted ready',
-      [start, open, word, close, finishAs('error')],
-    ],
-    ['by a server that was aborted', 'Word interrupted ready', [start, open, word, { type: 'abort' }]],
-    [
-      'by an error',
-      'Word interrupted error',
-      [start, open, word, { type: 'error', errorText: 'overloaded' }],
-    ],
-  ])('%s', async (_name, expected, chunks) => {
-    expect(await answerWith(...chunks)).toBe(expected);
+  it.each<[string, UIMessageChunk[], string?]>([
+    ['in the middle of a text', [start, step, open, word]],
+    ['between two steps', [start, step, open, word, close, stepEnd]],
+    ['by hand, in the middle of a text', [open, word]],
+    ['and the model was made to finish it', [start, step, open, word, finishAs('other')]],
+    ['by an error that the finish tells', [start, open, word, close, finishAs('error')]],
+    ['by a server that was aborted', [start, open, word, { type: 'abort' }]],
+    ['by an error', [start, open, word, { type: 'error', errorText: 'overloaded' }], 'error'],
+  ])('%s', async (_name, chunks, status = 'ready') => {
+    expect(await answerWith(...chunks)).toBe(`Word interrupted ${status}`);
   });
 
   it.each<[string, UIMessageChunk[]]>([
@@ -108,8 +88,7 @@ it('saves for good what a call was asked, and not again with each word behind it
     return data.saveDraft(chatId, draft, options);
   };
   page = await openPage(changed(data, { saveDraft }));
-  void page.chats.active.sendMessage({ text: 'Well?' });
-  exchange = await page.script.next();
+  exchange = await page.begin('Well?');
   const call = { toolCallId: 'c', toolName: 'search', input: {}, providerExecuted: true } as const;
   await exchange.send(start, step, open, word, { type: 'tool-input-available', ...call }, word, word, word);
   await settle();

@@ -21,6 +21,8 @@ export interface Page {
   stored(branch?: string): Promise<string>;
   /** A question and its whole answer. */
   ask(question: string, ...answer: string[]): Promise<void>;
+  /** Other words for the question of this id, and the whole answer to them. */
+  edit(id: string, text: string, ...answer: string[]): Promise<void>;
   /** A question, and an answer that breaks off behind these words. */
   cut(question: string, ...answer: string[]): Promise<void>;
   /** The stream that a server gives whoever comes back for an answer, and when that is taken up. */
@@ -71,6 +73,8 @@ async function pageOf(store: ContextStore, options: PageOptions, open: Open): Pr
       return head ? words((await store.getMessageChain('c', head)).map(({ data }) => data)) : '';
     },
     ask: (text, ...answer) => script.answer(chats.active.sendMessage({ text }), ...answer),
+    edit: (messageId, text, ...answer) =>
+      script.answer(chats.active.sendMessage({ text, messageId }), ...answer),
     cut: async (text, ...answer) => {
       await (await begin(text, ...answer)).break();
       await chats.whenSettled();
