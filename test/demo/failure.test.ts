@@ -14,40 +14,22 @@ test('a refused key is said in words, without the key', () => {
   }
 });
 
-test('an endpoint that nobody answers at is said to be out of reach', () => {
-  expect(describeFailure(new TypeError('Failed to fetch'))).toMatch(/could not be reached/);
-});
-
-test('an address that is none is said to be none', () => {
-  const error = new TypeError("Failed to construct 'URL': Invalid URL");
-  expect(describeFailure(error)).toMatch(/^The base URL is not an address/);
-});
-
-test('a number in a sentence is not taken for a status', () => {
-  expect(describeFailure(new Error('The context holds at most 512 tokens'))).toBe(
-    'The context holds at most 512 tokens.',
-  );
-});
-
-test('a failure that says nothing still gets a sentence', () => {
-  for (const error of [new Error(''), undefined, { odd: true }])
-    expect(describeFailure(error)).toMatch(/Try again/);
-});
-
-test('a stream that ends early is not said in the words of its protocol', () => {
-  expect(describeFailure(new Error('Response stream ended without a finish reason.'))).toMatch(/broke off/);
-});
-
-test('a connection that breaks in mid-answer is not said in the words of a library or a browser', () => {
-  for (const words of [
+test.each<[string, unknown, RegExp]>([
+  ['an endpoint that nobody answers at', new TypeError('Failed to fetch'), /could not be reached/],
+  ['an address that is none', new TypeError("'URL': Invalid URL"), /^The base URL is not an address/],
+  ['a number in a sentence, which is no status', new Error('At most 512 tokens'), /^At most 512 tokens\.$/],
+  ['a failure that says nothing', new Error(''), /Try again/],
+  ['nothing', undefined, /Try again/],
+  ['what is no error', { odd: true }, /Try again/],
+  ['a stream that ends early', new Error('Response stream ended without a finish reason.'), /broke off/],
+  ...[
     'Failed to process successful response',
     'network error',
     'Error in input stream',
     'The network connection was lost.',
     'terminated',
-  ])
-    expect(describeFailure(new Error(words))).toMatch(/broke off/);
-});
+  ].map((words): [string, unknown, RegExp] => [`a connection: ${words}`, new Error(words), /broke off/]),
+])('said in words of its own is %s', (_, error, words) => expect(describeFailure(error)).toMatch(words));
 
 test('a part of the app that did not come is said in words, without its address', () => {
   const error = new ContextError(
