@@ -7,8 +7,8 @@ import type { CacheVerdict } from '../../src/record/explainCache.ts';
 import { MarkdownRenderer } from '../../src/render/markdown.ts';
 import type { ContextRenderer } from '../../src/render/renderer.ts';
 import { XmlRenderer } from '../../src/render/xml.ts';
-import { openPlainly } from '../ai/story.ts';
-import { LONG, Provider, recordedPage, type Recorded } from './provider.ts';
+import { said } from '../support/engine.ts';
+import { LONG, Provider, recordedPage, recordingPage, type Recorded } from './provider.ts';
 
 const dice = tool({
   description: 'Rolls dice.',
@@ -170,11 +170,7 @@ describe('why the cache broke, with the transport in the browser', () => {
   });
 
   it.each([[], ['Rules.']])('history cut, %j in its place', async (...summary) => {
-    const texts = summary.map((text) => ({
-      id: 'sum',
-      role: 'user' as const,
-      parts: [{ type: 'text' as const, text }],
-    }));
+    const texts = summary.map((text) => said('qs', text));
     const found = await afterChange(
       ({ send }) =>
         send(({ messages, body }) => ({ messages: [...texts, ...messages.slice(2)], ...(body && { body }) })),
@@ -213,19 +209,14 @@ describe('why the cache broke, with the transport in the browser', () => {
 
 describe('why the cache broke, over HTTP', () => {
   it('is not visible from the browser where only the server can have changed something', async () => {
-    const { engine, chats, script } = await openPlainly();
-    const usage = (cacheReadTokens: number): object => ({
-      usage: { inputTokens: 2_000, outputTokens: 5, inputTokenDetails: { cacheReadTokens } },
-    });
-    const say = async (text: string, cached: number): Promise<void> => {
-      const sent = chats.active.sendMessage({ text });
-      const exchange = await script.next();
-      await exchange.say('Yes.');
-      await exchange.finish(usage(cached));
-      await sent;
+    const page = await recordingPage();
+    const { engine, chats } = page;
+    const say = async (text: string, cacheReadTokens: number): Promise<void> => {
+      const exchange = await page.begin(text, 'Yes.');
+      const inputTokenDetails = { cacheReadTokens };
+      await exchange.finish({ usage: { inputTokens: 2_000, outputTokens: 5, inputTokenDetails } });
       await chats.whenSettled();
     };
-    engine.record();
     engine.set(fragment('rules', LONG));
     await say('One?', 0);
     await say('Two?', 1_920);
@@ -239,8 +230,7 @@ describe('why the cache broke, over HTTP', () => {
   });
 
   it('is named where a fragment changed, and the tools stay unseen', async () => {
-    const page = await openPlainly();
-    page.engine.record();
+    const page = await recordingPage();
     page.engine.set(fragment('rules', LONG));
     await page.ask('One?', 'Yes.');
     page.engine.clear().set(fragment('rules', `Else. ${LONG}`));
@@ -278,11 +268,8 @@ describe('a cache that did not break', () => {
     await recorded.say('One?');
     recorded.engine.clear().set(hint('Be long.'));
     await recorded.say('Two?');
-    expect(await verdict(recorded)).toMatchObject({
-      state: 'too short',
-      cause: 'fragment text',
-      billedAgain: 0,
-    });
+    const cause = 'fragment text';
+    expect(await verdict(recorded)).toMatchObject({ state: 'too short', cause, billedAgain: 0 });
   });
 });
 

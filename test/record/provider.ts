@@ -1,9 +1,11 @@
+import type { UIMessage } from 'ai';
 import { createLocalTransport, type LocalTransportOptions } from '../../src/ai/local.ts';
 import { createContextChats, type ContextChats } from '../../src/ai/contextChats.ts';
 import type { RequestParts, ResolvedRequest } from '../../src/ai/note.ts';
 import { ContextEngine } from '../../src/engine/engine.ts';
 import type { ContextRenderer } from '../../src/render/renderer.ts';
 import { InMemoryContextStore } from '../../src/store/memory.ts';
+import { openPlainly, type Page } from '../ai/story.ts';
 
 type Model = Extract<LocalTransportOptions['model'], { specificationVersion: 'v4' }>;
 type Part = Awaited<ReturnType<Model['doStream']>>['stream'] extends ReadableStream<infer P> ? P : never;
@@ -128,6 +130,18 @@ export interface Recorded {
   readonly send: (how: (request: ResolvedRequest) => RequestParts) => void;
   /** A question and its answer. */
   readonly say: (text: string) => Promise<void>;
+}
+
+/** The words of a message. */
+export function textOf(message: UIMessage | undefined): string {
+  return message?.parts.map((part) => (part.type === 'text' ? part.text : '')).join('') ?? '';
+}
+
+/** A page over a transport of the test's own, which records. */
+export async function recordingPage(options?: Parameters<typeof openPlainly>[1]): Promise<Page> {
+  const page = await openPlainly(undefined, options);
+  page.engine.record();
+  return page;
 }
 
 /** A text of about 1,500 tokens, which no provider finds too short to keep. */

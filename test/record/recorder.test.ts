@@ -6,16 +6,19 @@ import { fragment } from '../../src/fragment/fragment.ts';
 import { withContext } from '../../src/ai/withContext.ts';
 import { ContextEngine } from '../../src/engine/engine.ts';
 import { InMemoryContextStore } from '../../src/store/memory.ts';
-import { openPlainly } from '../ai/story.ts';
+import { noteOf, openPlainly, type Page } from '../ai/story.ts';
 import { scriptedTransport } from '../support/transport.ts';
-import { Provider, recordedPage } from './provider.ts';
+import { Provider, recordedPage, recordingPage, textOf } from './provider.ts';
+
+/** What each recorded request asked. */
+const asked = ({ engine }: Page): string[] =>
+  engine.requests().map(({ messages }) => textOf(messages.at(-1)));
 
 describe('a recorded request', () => {
   it('is what the transport got, and what came back, with its times', async () => {
-    const page = await openPlainly(undefined, {
+    const page = await recordingPage({
       request: () => ({ headers: { authorization: 'Bearer secret' } }),
     });
-    page.engine.record();
     page.engine.set(role('A tutor.'), { ...hint('Be brief.'), id: 'brief' });
     await page.ask('One?', 'Yes.', ' Of course.');
     await page.chats.whenSettled();
@@ -37,12 +40,9 @@ describe('a recorded request', () => {
     expect(request!.chunks.every(({ ms }, i, all) => ms >= (all[i - 1]?.ms ?? 0))).toBe(true);
     expect(request!.firstMs).toBeLessThanOrEqual(request!.ms!);
     expect(JSON.stringify(request)).not.toContain('secret');
-    expect(
-      request!.spans.map(({ fragment: { name }, start, end }) => [name, request!.system.slice(start, end)]),
-    ).toEqual([
-      ['role', '<role>A tutor.</role>'],
-      ['hint', '<hint>Be brief.</hint>'],
-    ]);
+    const pieces = request!.spans.map(({ start, end }) => request!.system.slice(start, end));
+    expect(request!.spans.map(({ fragment: { name } }) => name)).toEqual(['role', 'hint']);
+    expect(pieces).toEqual(['<role>A tutor.</role>', '<hint>Be brief.</hint>']);
     expect(request!.sections.map(({ kind, id }) => `${kind} ${id}`)).toEqual([
       'fragment role',
       'fragment brief',
@@ -51,10 +51,9 @@ describe('a recorded request', () => {
   });
 
   it('knows which fragment is where also when the app adds words, or a value is loaded', async () => {
-    const page = await openPlainly(undefined, {
+    const page = await recordingPage({
       request: ({ systemPrompt }) => ({ body: { system: `Dear model,\n${systemPrompt}` } }),
     });
-    page.engine.record();
     page.engine.set(fragment('day', () => 'Monday'));
     await page.ask('One?', 'Yes.');
     const [{ system, spans, sections } = { system: '', spans: [], sections: [] }] = page.engine.requests();
@@ -88,8 +87,7 @@ describe('a recorded request', () => {
   });
 
   it('says how it failed, and that it was stopped', async () => {
-    const page = await openPlainly(undefined, { onError: () => {} });
-    page.engine.record();
+    const page = await recordingPage({ onError: () => {} });
     page.script.refuse(new Error('401: no key'));
     await page.chats.active.sendMessage({ text: 'One?' });
     const sent = page.chats.active.sendMessage({ text: 'Two?' });
@@ -122,9 +120,7 @@ describe('recording', () => {
     const page = await openPlainly();
     await page.ask('One?', 'Yes.');
     expect(page.engine.requests()).toEqual([]);
-    expect((page.script.requests[0]!.sent.metadata as { contextree: object }).contextree).not.toHaveProperty(
-      'tell',
-    );
+    expect(noteOf(page.script.requests[0]!)).not.toHaveProperty('tell');
   });
 
   it('ends with the last one who records, and keeps what there is', async () => {
@@ -145,12 +141,10 @@ describe('recording', () => {
     page.engine.record({ last: 2 });
     const stop = page.engine.record({ last: 3 });
     for (const text of ['1', '2', '3', '4']) await page.ask(text, 'Yes.');
-    const asked = (): (string | undefined)[] =>
-      page.engine.requests().map(({ messages }) => textOf(messages.at(-1)));
-    expect(asked()).toEqual(['2', '3', '4']);
+    expect(asked(page)).toEqual(['2', '3', '4']);
     stop();
     await page.ask('5', 'Yes.');
-    expect(asked()).toEqual(['4', '5']);
+    expect(asked(page)).toEqual(['4', '5']);
   });
 
   it('gives up old requests for new ones beyond its bytes, and cuts one that is too large alone', async () => {
@@ -158,7 +152,7 @@ describe('recording', () => {
     page.engine.record({ bytes: 3_000 });
     await page.ask('1', 'x'.repeat(1_500));
     await page.ask('2', 'y'.repeat(1_500));
-    expect(page.engine.requests().map(({ messages }) => textOf(messages.at(-1)))).toEqual(['2']);
+    expect(asked(page)).toEqual(['2']);
     await page.ask('3', 'z'.repeat(2_000), 'z'.repeat(2_000));
     const [last] = page.engine.requests();
     expect(page.engine.requests()).toHaveLength(1);
@@ -167,17 +161,11 @@ describe('recording', () => {
   });
 
   it('refuses nothing: a transport that gives no stream fails as before', async () => {
-    const page = await openPlainly(undefined, {
+    const page = await recordingPage({
       transport: { sendMessages: async () => 'nothing' as never, reconnectToStream: async () => null },
       onError: () => {},
     });
-    page.engine.record();
     await page.chats.active.sendMessage({ text: 'One?' });
     expect(page.chats.active.status).toBe('error');
   });
 });
-
-function textOf(message: UIMessage | undefined): string | undefined {
-  const [part] = message?.parts.filter(({ type }) => type === 'text') ?? [];
-  return part?.type === 'text' ? part.text : undefined;
-}

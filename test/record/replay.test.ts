@@ -3,11 +3,11 @@ import { describe, expect, it, vi } from 'vitest';
 import { createReplayTransport, type ReplayOptions } from '../../src/record/replay.ts';
 import type { RecordedRequest } from '../../src/record/record.ts';
 import { openPlainly } from '../ai/story.ts';
+import { recordingPage, textOf } from './provider.ts';
 
 /** A request that was answered in three words. */
 async function recorded(...words: string[]): Promise<RecordedRequest> {
-  const page = await openPlainly();
-  page.engine.record();
+  const page = await recordingPage();
   await page.ask('One?', ...words);
   return page.engine.requests()[0]!;
 }
@@ -24,7 +24,7 @@ async function answer(record: RecordedRequest, options?: ReplayOptions): Promise
   const stream = await createReplayTransport(record, options).sendMessages(SENT);
   let last: UIMessage | undefined;
   for await (const message of readUIMessageStream({ stream, terminateOnError: true })) last = message;
-  return last?.parts.map((part) => (part.type === 'text' ? part.text : '')).join('') ?? '';
+  return textOf(last);
 }
 
 describe('a replay', () => {
@@ -57,15 +57,10 @@ describe('a replay', () => {
     expect((await reader.read()).value).toEqual(record.chunks[1]!.chunk);
   });
 
-  it('fails at a part', async () => {
+  it('fails at a part, and keeps what was said in a chat, as a real answer that broke off', async () => {
     const record = await recorded('Yes,', ' of', ' course.');
     const at = record.chunks.findIndex(({ chunk }) => chunk.type === 'text-delta') + 1;
     await expect(answer(record, { failAt: at })).rejects.toThrow(`fails at part ${at}`);
-  });
-
-  it('keeps what was said in a chat, as a real answer that broke off', async () => {
-    const record = await recorded('Yes,', ' of', ' course.');
-    const at = record.chunks.findIndex(({ chunk }) => chunk.type === 'text-delta') + 1;
     const page = await openPlainly(undefined, {
       transport: createReplayTransport(record, { failAt: at }),
       onError: () => {},
@@ -90,10 +85,9 @@ describe('a record that is shown to others', () => {
   const key = `sk-ant-api03-${'aB3dE5gH7jK9mN1p'.repeat(5)}-AA`;
 
   it('has no secrets in it, also none that came word by word', async () => {
-    const page = await openPlainly(undefined, {
+    const page = await recordingPage({
       request: ({ messages }) => ({ body: { note: `my key is ${key}` }, messages }),
     });
-    page.engine.record();
     await page.ask(`Is ${key} right?`, 'It is ', key.slice(0, 20), key.slice(20), ', yes.');
     const [record] = page.engine.requests();
     const masked = await record!.masked();

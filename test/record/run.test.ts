@@ -6,16 +6,14 @@ import type { RunOptions } from '../../src/engine/options.ts';
 import type { ContextEngine } from '../../src/engine/engine.ts';
 import { createLocalTransport } from '../../src/ai/local.ts';
 import { openPlainly } from '../ai/story.ts';
-import { Provider, recordedPage } from './provider.ts';
+import { said } from '../support/engine.ts';
+import { Provider, recordedPage, textOf } from './provider.ts';
 
 async function run(engine: ContextEngine, options: RunOptions): Promise<UIMessage | undefined> {
   let last: UIMessage | undefined;
   for await (const message of await engine.attached!.run!(options)) last = message;
   return last;
 }
-
-const textOf = (message: UIMessage | undefined): string =>
-  message?.parts.map((part) => (part.type === 'text' ? part.text : '')).join('') ?? '';
 
 describe('a run', () => {
   it('asks with other fragments and other words, and saves nothing', async () => {
@@ -51,9 +49,7 @@ describe('a run', () => {
     const page = await openPlainly(undefined, {
       transport: createLocalTransport({ model: provider.model(), tools: { dice } }),
     });
-    await page.engine.add([{ id: 'q1', role: 'user', parts: [{ type: 'text', text: 'Roll.' }] }], {
-      parentId: null,
-    });
+    await page.engine.add([said('q1', 'Roll.')], { parentId: null });
     expect(page.engine.attached!.runsDry).toBe(true);
     const answer = await run(page.engine, { at: 'q1' });
     expect(answer!.parts.at(-1)).toMatchObject({ type: 'tool-dice', state: 'input-available' });
@@ -78,41 +74,35 @@ describe('a run', () => {
 });
 
 describe('add()', () => {
-  const text = (id: string, role: UIMessage['role'] = 'assistant'): UIMessage => ({
-    id,
-    role,
-    parts: [{ type: 'text', text: id }],
-  });
-
   it('keeps an answer as a branch of its own, with what it was made from, and shows what was shown', async () => {
     const page = await openPlainly();
     await page.ask('One?', 'Yes.');
     const [question, answer] = page.engine.state.getState().messages;
-    const branch = await page.engine.add([text('kept')], { parentId: question!.id, sources: [answer!.id] });
-    expect(branch).toMatchObject({ name: 'main-v2', headMessageId: 'kept', isActive: false });
+    const branch = await page.engine.add([said('a9')], { parentId: question!.id, sources: [answer!.id] });
+    expect(branch).toMatchObject({ name: 'main-v2', headMessageId: 'a9', isActive: false });
     expect(page.shown()).toBe('q: One? | a: Yes.');
-    expect(page.engine.siblings('kept').ids).toEqual([answer!.id, 'kept']);
-    expect(page.engine.node('kept')).toMatchObject({
+    expect(page.engine.siblings('a9').ids).toEqual([answer!.id, 'a9']);
+    expect(page.engine.node('a9')).toMatchObject({
       status: 'complete',
       sources: [page.engine.node(answer!.id)!.key],
     });
-    expect(await page.stored('main-v2')).toBe('q: One? | a: kept');
+    expect(await page.stored('main-v2')).toBe('q: One? | a: a9');
   });
 
   it('goes on with a branch that ends there, and refuses one that does not', async () => {
     const page = await openPlainly();
     await page.ask('One?', 'Yes.');
     const [question, answer] = page.engine.state.getState().messages;
-    await page.engine.add([text('q2', 'user'), text('a2')], { parentId: answer!.id, branch: 'main' });
+    await page.engine.add([said('q2'), said('a2')], { parentId: answer!.id, branch: 'main' });
     expect(await page.stored()).toBe('q: One? | a: Yes. | q: q2 | a: a2');
     await expect(
-      page.engine.add([text('x')], { parentId: question!.id, branch: 'main' }),
+      page.engine.add([said('a9')], { parentId: question!.id, branch: 'main' }),
     ).rejects.toMatchObject({ code: 'invalid-options' });
   });
 
   it('begins a chat', async () => {
     const page = await openPlainly();
-    const branch = await page.engine.add([text('q1', 'user'), text('a1')], { parentId: null });
+    const branch = await page.engine.add([said('q1'), said('a1')], { parentId: null });
     expect(branch).toMatchObject({ name: 'main', messageCount: 2, isActive: true });
     expect(page.engine.state.getState().messages.map(({ id }) => id)).toEqual(['q1', 'a1']);
   });
@@ -123,8 +113,7 @@ describe('add()', () => {
     await expect(engine.add([{} as never], { parentId: null })).rejects.toMatchObject({
       code: 'invalid-messages',
     });
-    await expect(engine.add([text('a')], { parentId: 'nobody' })).rejects.toMatchObject({
-      code: 'message-not-found',
-    });
+    const nowhere = engine.add([said('a1')], { parentId: 'nobody' });
+    await expect(nowhere).rejects.toMatchObject({ code: 'message-not-found' });
   });
 });
