@@ -29,19 +29,10 @@ describe('the usage of an answer', () => {
       outputTokens: 40,
       outputTokenDetails: { textTokens: 10, reasoningTokens: 30 },
     };
-    expect(measuredUsage({ metadata: { usage: older } })).toEqual({
-      input: 90,
-      output: 40,
-      cacheRead: 64,
-      reasoning: 30,
-    });
-    expect(measuredUsage({ metadata: { usage: older, totalUsage: newer } })).toEqual({
-      input: 90,
-      output: 40,
-      cacheRead: 64,
-      cacheWrite: 20,
-      reasoning: 30,
-    });
+    const counted = { input: 90, output: 40, cacheRead: 64, reasoning: 30 };
+    expect(measuredUsage({ metadata: { usage: older } })).toEqual(counted);
+    const both = { usage: older, totalUsage: newer };
+    expect(measuredUsage({ metadata: both })).toEqual({ ...counted, cacheWrite: 20 });
   });
 
   test.each([
@@ -75,9 +66,8 @@ describe('a calibration', () => {
   test('waits for an answer that tells', () => {
     const asked: UIMessage = { ...answer(100, 150), role: 'user' };
     expect(calibrationOf([], count)).toBeUndefined();
-    expect(
-      calibrationOf([asked, answer(10, 12), answer(100, undefined), answer(100, 'many')], count),
-    ).toBeUndefined();
+    const untold = [asked, answer(10, 12), answer(100, undefined), answer(100, 'many')];
+    expect(calibrationOf(untold, count)).toBeUndefined();
   });
 
   test('follows the middle of the last five, so that one odd answer bends nothing', () => {

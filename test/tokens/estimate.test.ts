@@ -5,14 +5,13 @@ import { estimate } from '../../src/engine/estimate.ts';
 import { hint, role } from '../../src/fragment/builders.ts';
 import { fragment } from '../../src/fragment/fragment.ts';
 import { lastAssistantMessage, user } from '../../src/fragment/message.ts';
-import { MarkdownRenderer } from '../../src/render/markdown.ts';
-import { XmlRenderer } from '../../src/render/xml.ts';
 import { estimatePrompt, type EstimateInput } from '../../src/tokens/estimate.ts';
 import { registerModel } from '../../src/tokens/models.ts';
 import type { ModelInfo } from '../../src/tokens/prices.ts';
 import { estimateTokens, type Tokenizer } from '../../src/tokens/tokenizer.ts';
-import { campaign, patience } from '../support/campaign.ts';
+import { forAll, patience } from '../support/campaign.ts';
 import { engineOn, said } from '../support/engine.ts';
+import { markdown, xml } from '../support/renderers.ts';
 
 const model: ModelInfo = {
   id: 'acme:rocket',
@@ -171,29 +170,20 @@ describe('an estimate of a chat that was estimated before', () => {
     expect(new Set(looked)).toEqual(new Set(['new', 'again', ...five(50), ...five(100)]));
   });
 
-  test(
-    'is the same as that of one that nobody has seen',
-    () => {
-      const tokenizer = letters(false);
-      const pool = Array.from({ length: 12 }, (_, i) =>
-        i % 2
-          ? answer(`m${i}`, 'x'.repeat(60 + i), { ...usage, outputTokens: 90 + i })
-          : said(`m${i}`, `why${i}`),
-      );
-      const chat = fc.array(fc.nat(11), { maxLength: 9 }).map((places) => places.map((i) => pool[i]!));
-      const look = fc.record({ messages: chat, systemPrompt: fc.constantFrom('', 'Be brief.') });
-      fc.assert(
-        fc.property(fc.array(look, { maxLength: 6 }), (looks) => {
-          for (const input of looks)
-            expect(estimateOf({ ...input, tokenizer })).toEqual(
-              estimateOf({ ...structuredClone(input), tokenizer: letters(false) }),
-            );
-        }),
-        campaign(300),
-      );
-    },
-    patience,
-  );
+  test('is the same as that of one that nobody has seen', { timeout: patience }, () => {
+    const tokenizer = letters(false);
+    const told = (i: number): UIMessage =>
+      answer(`m${i}`, 'x'.repeat(60 + i), { ...usage, outputTokens: 90 + i });
+    const pool = Array.from({ length: 12 }, (_, i) => (i % 2 ? told(i) : said(`m${i}`, `why${i}`)));
+    const chat = fc.array(fc.nat(11), { maxLength: 9 }).map((places) => places.map((i) => pool[i]!));
+    const look = fc.record({ messages: chat, systemPrompt: fc.constantFrom('', 'Be brief.') });
+    forAll(fc.array(look, { maxLength: 6 }), 300, (looks) => {
+      for (const input of looks)
+        expect(estimateOf({ ...input, tokenizer })).toEqual(
+          estimateOf({ ...structuredClone(input), tokenizer: letters(false) }),
+        );
+    });
+  });
 
   test('gives lists of its own', () => {
     const input = { tokenizer: letters(), messages: [said('q1'), said('a1')] };
@@ -271,26 +261,26 @@ describe('estimate()', () => {
 
   test('is of fragments alone: rendered in one piece, and each by itself', async () => {
     const fragments = [role('You are a tutor.'), hint('Be brief.')];
-    const all = await estimate('acme:rocket', new XmlRenderer(), ...fragments);
-    expect(all.tokens).toBe(estimateTokens(new XmlRenderer().render(fragments)));
+    const all = await estimate('acme:rocket', xml, ...fragments);
+    expect(all.tokens).toBe(estimateTokens(xml.render(fragments)));
     expect(all.fragments.map(({ name, tokens }) => [name, tokens])).toEqual([
       ['role', estimateTokens('<role>You are a tutor.</role>')],
       ['hint', estimateTokens('<hint>Be brief.</hint>')],
     ]);
     expect(all).toMatchObject({ tokenizer: '~', exact: false, messages: [], asOf: '2026-01-02' });
-    expect((await estimate('acme:rocket', new MarkdownRenderer(), ...fragments)).tokens).not.toBe(all.tokens);
+    expect((await estimate('acme:rocket', markdown, ...fragments)).tokens).not.toBe(all.tokens);
   });
 
   test('counts messages among them as messages, and loads what is lazy', async () => {
     const later = fragment('day', () => Promise.resolve('Monday'));
-    const all = await estimate('acme:rocket', new XmlRenderer(), later, user('Why?', { id: 'q1' }));
+    const all = await estimate('acme:rocket', xml, later, user('Why?', { id: 'q1' }));
     expect(all.messages).toMatchObject([{ id: 'q1', tokens: estimateTokens('Why?') }]);
     expect(all.fragments[0]?.tokens).toBe(estimateTokens('<day>Monday</day>'));
   });
 
   test('counts what replaces the last answer as a message, and what is given to an engine beside its chat', async () => {
     const better = lastAssistantMessage('Because.');
-    const all = await estimate('', new XmlRenderer(), hint('Be brief.'), better);
+    const all = await estimate('', xml, hint('Be brief.'), better);
     expect(all.messages).toMatchObject([{ role: 'assistant', tokens: estimateTokens('Because.') }]);
     const engine = engineOn().set(role('set'), user('Why?', { id: 'q1' }));
     const given = await engine.estimate({ fragments: [hint('given'), user('And then?', { id: 'q2' })] });
@@ -299,8 +289,6 @@ describe('estimate()', () => {
   });
 
   test('never throws for an unknown model', async () => {
-    expect(await estimate('nobody:knows', new XmlRenderer(), hint('Be brief.'))).toMatchObject({
-      cost: null,
-    });
+    expect(await estimate('nobody:knows', xml, hint('Be brief.'))).toMatchObject({ cost: null });
   });
 });

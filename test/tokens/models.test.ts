@@ -275,17 +275,13 @@ describe('loadModels()', () => {
   });
 
   test('refuses models whose fields throw', async () => {
-    const throwing = Object.defineProperty({ id: 'a:b' }, 'name', {
-      enumerable: true,
-      get: () => {
-        throw new Error('boom');
-      },
-    });
+    const get = (): never => {
+      throw new Error('boom');
+    };
+    const throwing = Object.defineProperty({ id: 'a:b' }, 'name', { enumerable: true, get });
     await expect(registerModel(throwing)).rejects.toMatchObject({ code: 'invalid-options' });
-    await expect(loadModels([throwing])).rejects.toMatchObject({ code: 'invalid-import' });
-    await expect(loadModels({ acme: { models: { one: throwing } } })).rejects.toMatchObject({
-      code: 'invalid-import',
-    });
+    for (const table of [[throwing], { acme: { models: { one: throwing } } }])
+      await expect(loadModels(table)).rejects.toMatchObject({ code: 'invalid-import' });
   });
 
   test('stops when it is told to', async () => {
@@ -293,8 +289,7 @@ describe('loadModels()', () => {
       signal?.throwIfAborted();
       return new Promise(() => undefined);
     });
-    await expect(loadModels('/models.json', { signal: AbortSignal.abort() })).rejects.toMatchObject({
-      code: 'aborted',
-    });
+    const loading = loadModels('/models.json', { signal: AbortSignal.abort() });
+    await expect(loading).rejects.toMatchObject({ code: 'aborted' });
   });
 });
