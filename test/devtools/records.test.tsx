@@ -56,13 +56,8 @@ describe('the storage', () => {
   it('leads from a finding to its message', async () => {
     const engine = await chat('q1', 'a1');
     const key = engine.node('a1')?.key ?? '';
-    const finding = {
-      kind: 'missing-body',
-      id: 'a1',
-      key,
-      text: 'has lost its words.',
-      mends: false,
-    } as const;
+    const text = 'has lost its words.';
+    const finding = { kind: 'missing-body', id: 'a1', key, text, mends: false } as const;
     vi.spyOn(engine, 'repair').mockResolvedValue({ findings: [finding] });
     await open(engine, 'Storage');
     await press(button('Check'));
@@ -108,15 +103,12 @@ describe('the fragments', () => {
 });
 
 describe('the checkpoints', () => {
+  const cells = (one: HTMLElement): (string | null)[] =>
+    [...one.children].map(({ textContent }) => textContent);
   const options = (): string[] =>
     panel()
       .queryAllByRole('option')
-      .map((one) =>
-        [...one.children]
-          .slice(0, 2)
-          .map(({ textContent }) => textContent)
-          .join(' '),
-      );
+      .map((one) => cells(one).slice(0, 2).join(' '));
   async function withCheckpoints() {
     const engine = await chat('q1', 'a1', 'q2');
     await engine.checkpoint('First', { at: 'a1' });

@@ -1,4 +1,4 @@
-import { act, render } from '@testing-library/react';
+import { act, fireEvent, render } from '@testing-library/react';
 import type { UIMessageChunk } from 'ai';
 import { ContextEngineProvider, fragment, hint, role, useFragments, type ContextEngine } from 'contextree';
 import { createContextChats, type ContextChats } from 'contextree/ai';
@@ -174,7 +174,7 @@ describe('the cost of turns', () => {
 });
 
 describe('a run', () => {
-  it('asks without saving, and keeps one answer as a branch', async () => {
+  it('asks without a fragment, and keeps an answer with what it was made from', async () => {
     const engine = await chat();
     engine.set(hint('Be brief.'), role('A tutor.'));
     const chats = recordedChats(engine, { runsDry: true, answers: ['First.', 'Another.'] });
@@ -183,18 +183,14 @@ describe('a run', () => {
     await press(await eventually(() => panel().getByRole('checkbox', { name: /^hint/ })));
     await press(panel().getByRole('button', { name: 'Run' }));
     await eventually(() => expect(panel().getByText('done')).toBeTruthy());
-    expect(engine.graph().nodes).toHaveLength(2);
     const [asked, run] = engine.requests();
-    expect([asked?.system, run?.system]).toEqual([
-      expect.stringContaining('Be brief.'),
-      '<role>A tutor.</role>',
-    ]);
+    expect(asked?.system).toContain('Be brief.');
+    expect(run?.system).toBe('<role>A tutor.</role>');
     expect(run).toMatchObject({ status: 'done', parentKey: asked?.parentKey });
     await press(panel().getByRole('button', { name: 'Keep' }));
-    await eventually(() => expect(words()).toContain('Kept as main-v2'));
-    const { headKey } = engine.state.getState();
-    expect(engine.graph().nodes.map(({ content }) => content)).toEqual(['One?', 'First.', 'Another.']);
-    expect(engine.node(engine.state.getState().branches[1]!.headKey!)!.sources).toEqual([headKey]);
+    await eventually(() => expect(engine.state.getState().branches).toHaveLength(2));
+    const { headKey, branches } = engine.state.getState();
+    expect(engine.node(branches[1]!.headKey!)!.sources).toEqual([headKey]);
   });
 
   it('is five at a time, three of them together, and all of them can be stopped', async () => {
@@ -215,13 +211,8 @@ describe('a run', () => {
       } as never,
     });
     await open(engine, 'Run');
-    const times = (await eventually(() =>
-      panel().getByRole('combobox', { name: 'Times' }),
-    )) as HTMLSelectElement;
-    await act(async () => {
-      times.value = '5';
-      times.dispatchEvent(new Event('change', { bubbles: true }));
-    });
+    const times = await eventually(() => panel().getByRole('combobox', { name: 'Times' }));
+    await act(async () => void fireEvent.change(times, { target: { value: '5' } }));
     const run = panel().getByRole('button', { name: 'Run' }) as HTMLButtonElement;
     await press(run);
     await eventually(() => expect(panel().getAllByText('running')).toHaveLength(3));
@@ -237,6 +228,7 @@ describe('the parts of a recorded answer', () => {
   const timed = (...chunks: UIMessageChunk[]) => chunks.map((chunk, i) => ({ ms: i, chunk }));
 
   it('grow chunk by chunk, as they came', () => {
+    const dice = { type: 'tool-dice', toolCallId: 'c', input: { sides: 6 } };
     const chunks = timed(
       { type: 'start' },
       { type: 'reasoning-start', id: 'r' },
@@ -252,14 +244,9 @@ describe('the parts of a recorded answer', () => {
       { type: 'reasoning', text: 'Hm' },
       { type: 'text', text: 'Yes' },
     ]);
-    expect(partsAfter(chunks, 7).at(-1)).toEqual({
-      type: 'tool-dice',
-      toolCallId: 'c',
-      state: 'input-available',
-      input: { sides: 6 },
-    });
+    expect(partsAfter(chunks, 7).at(-1)).toEqual({ ...dice, state: 'input-available' });
     expect(partsAfter(chunks, chunks.length).slice(2)).toEqual([
-      { type: 'tool-dice', toolCallId: 'c', state: 'output-available', input: { sides: 6 }, output: 4 },
+      { ...dice, state: 'output-available', output: 4 },
       { type: 'error', errorText: 'lost' },
     ]);
   });
