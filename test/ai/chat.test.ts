@@ -79,8 +79,7 @@ describe('a turn', () => {
     await first.finish();
     await (await page.script.next()).answer('Second.');
     await both;
-    expect(page.shown()).toBe('q: One? | a: First. | q: Two? | a: Second.');
-    expect(await page.stored()).toBe(page.shown());
+    expect(await page.saved()).toBe('q: One? | a: First. | q: Two? | a: Second.');
   });
 
   it('adds the tokens used to the chat', async () => {
@@ -277,8 +276,7 @@ describe('a branch of its own', () => {
     await visible;
     expect(page.shown()).toBe('q: One? | a: First. | q: Other? | a: Other.');
     await page.engine.switchBranch('main');
-    expect(page.shown()).toBe('q: One? | a: First. | q: Two? | a: Second.');
-    expect(await page.stored('main')).toBe(page.shown());
+    expect(await page.saved('main')).toBe('q: One? | a: First. | q: Two? | a: Second.');
   });
 });
 
@@ -303,8 +301,7 @@ describe('an answer that is cut off', () => {
     expect(page.shown()).toBe('q: One? | a: The quick brown fox ');
     await exchange.answer('jumps.');
     await more;
-    expect(page.shown()).toBe('q: One? | a: The quick brown fox jumps.');
-    expect(await page.stored()).toBe(page.shown());
+    expect(await page.saved()).toBe('q: One? | a: The quick brown fox jumps.');
     expect(page.chats.active.messages[1]!.id).toBe(id);
     expect(page.engine.siblings(id).ids).toHaveLength(1);
     expect(page.engine.status(id)).toBe('complete');
@@ -324,8 +321,7 @@ describe('an answer that is cut off', () => {
     const exchange = await page.begin('One?');
     await exchange.send({ type: 'start' });
     await page.chats.active.stop();
-    expect(page.shown()).toBe('q: One?');
-    expect(await page.stored()).toBe('q: One?');
+    expect(await page.saved()).toBe('q: One?');
     await page.script.answer(page.chats.active.regenerate(), 'First.');
     expect(await page.stored()).toBe('q: One? | a: First.');
     expect(page.engine.state.getState().branches).toHaveLength(1);
@@ -343,8 +339,7 @@ describe('an answer that is cut off', () => {
     await sent;
     await page.chats.whenSettled();
     expect(page.chats.active.status).toBe(status);
-    expect(page.shown()).toBe('q: One? | a: Fir');
-    expect(await page.stored()).toBe('q: One? | a: Fir');
+    expect(await page.saved()).toBe('q: One? | a: Fir');
     expect(page.engine.status(page.chats.active.messages[1]!.id)).toBe('interrupted');
     await page.script.answer(page.chats.active.regenerate(), 'First.');
     expect(page.shown()).toBe('q: One? | a: First.');
@@ -357,8 +352,7 @@ describe('an answer that is cut off', () => {
     await page.script.next();
     expect(page.chats.active.status).toBe('error');
     expect(page.chats.active.error?.message).toBe('Failed to fetch');
-    expect(page.shown()).toBe('q: One?');
-    expect(await page.stored()).toBe('q: One?');
+    expect(await page.saved()).toBe('q: One?');
     await page.script.answer(page.chats.active.regenerate(), 'First.');
     expect(await page.stored()).toBe('q: One? | a: First.');
     expect(page.engine.state.getState().branches).toHaveLength(1);
@@ -408,8 +402,7 @@ describe('an answer that is cut off', () => {
     const { id } = page.chats.active.messages[1]!;
     expect(page.engine.status(id)).toBe('interrupted');
     await page.script.answer(page.chats.active.sendMessage(), 'brown fox.');
-    expect(page.shown()).toBe('q: One? | a: The quick brown fox.');
-    expect(await page.stored()).toBe(page.shown());
+    expect(await page.saved()).toBe('q: One? | a: The quick brown fox.');
     await page.script.answer(page.chats.active.regenerate(), 'Another.');
     expect(page.engine.siblings(id).ids).toHaveLength(2);
   });

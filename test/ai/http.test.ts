@@ -193,8 +193,7 @@ describe('over HTTP', () => {
     await page.chats.active.sendMessage({ text: 'One?' });
     expect(page.chats.active.status).toBe('error');
     expect(page.chats.active.error?.message).toContain(text);
-    expect(page.shown()).toBe('q: One?');
-    expect(await page.stored()).toBe('q: One?');
+    expect(await page.saved()).toBe('q: One?');
     isBroken = false;
     await page.chats.active.regenerate();
     expect(page.shown()).toBe('q: One? | a: First.');

@@ -19,6 +19,8 @@ export interface Page {
   shown(): string;
   /** What the store holds of a branch, in words: what another page would find. */
   stored(branch?: string): Promise<string>;
+  /** The list that is shown, where a branch is stored like that; else both, told apart. */
+  saved(branch?: string): Promise<string>;
   /** A question and its whole answer. */
   ask(question: string, ...answer: string[]): Promise<void>;
   /** Other words for the question of this id, and the whole answer to them. */
@@ -55,6 +57,11 @@ export async function openPlainly(
 async function pageOf(store: ContextStore, options: PageOptions, open: Open): Promise<Page> {
   const script = scriptedTransport();
   const { engine, chats } = await open(store, { transport: script.transport, ...options });
+  const shown = (): string => words(chats.active.messages);
+  const stored = async (branch = 'main'): Promise<string> => {
+    const head = (await store.listBranches('c')).find(({ name }) => name === branch)?.headKey;
+    return head ? words((await store.getMessageChain('c', head)).map(({ data }) => data)) : '';
+  };
   const begin: Page['begin'] = async (text, ...answer) => {
     void chats.active.sendMessage({ text });
     const exchange = await script.next();
@@ -67,10 +74,12 @@ async function pageOf(store: ContextStore, options: PageOptions, open: Open): Pr
     script,
     store,
     begin,
-    shown: () => words(chats.active.messages),
-    stored: async (branch = 'main') => {
-      const head = (await store.listBranches('c')).find(({ name }) => name === branch)?.headKey;
-      return head ? words((await store.getMessageChain('c', head)).map(({ data }) => data)) : '';
+    shown,
+    stored,
+    saved: async (branch) => {
+      const now = shown();
+      const kept = await stored(branch);
+      return kept === now ? now : `shown: ${now}, stored: ${kept}`;
     },
     ask: (text, ...answer) => script.answer(chats.active.sendMessage({ text }), ...answer),
     edit: (messageId, text, ...answer) =>

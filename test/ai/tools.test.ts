@@ -41,8 +41,7 @@ describe("a tool's result", () => {
     await (await askForDice()).finish();
     await expect.poll(() => page.shown()).toBe('q: Roll? | a: [dice input-available]');
     await page.chats.active.addToolOutput(give(4));
-    expect(page.shown()).toBe('q: Roll? | a: [dice output-available]');
-    expect(await page.stored()).toBe(page.shown());
+    expect(await page.saved()).toBe('q: Roll? | a: [dice output-available]');
     expect(page.engine.state.getState().branches).toHaveLength(1);
     await page.ask('And?', 'Four.');
     expect(words(page.script.requests[1]!.sent.messages)).toBe(
@@ -70,8 +69,7 @@ describe("a tool's result", () => {
     );
     await exchange.send({ type: 'text-end', id: 'x' });
     await exchange.finish();
-    expect(page.shown()).toBe('q: Roll? | a: [dice output-available]/You rolled');
-    expect(await page.stored()).toBe(page.shown());
+    expect(await page.saved()).toBe('q: Roll? | a: [dice output-available]/You rolled');
   });
 
   it('leaves alone what another tab gave meanwhile, also where the chat had no time to look', async () => {
@@ -101,8 +99,7 @@ describe("a tool's result", () => {
     expect(page.engine.status(id)).toBe('streaming');
     await second.answer('Four.');
     await page.chats.whenSettled();
-    expect(page.shown()).toBe('q: Roll? | a: [dice output-available]/Four.');
-    expect(await page.stored()).toBe(page.shown());
+    expect(await page.saved()).toBe('q: Roll? | a: [dice output-available]/Four.');
     expect(page.chats.active.messages[1]!.id).toBe(id);
     expect(page.engine.state.getState().branches).toHaveLength(1);
   });
