@@ -70,8 +70,7 @@ describe('a file that a model makes', () => {
   it('is kept while the answer grows, when it is cut, and when it goes on', async () => {
     const store = new InMemoryContextStore();
     const page = await openPage(store);
-    const sent = page.chats.active.sendMessage({ text: 'Draw a cat.' });
-    const exchange = await page.script.next();
+    const exchange = await page.begin('Draw a cat.');
     await exchange.send({ type: 'start' }, drawn);
     const saved = async (): Promise<UIMessage['parts']> =>
       files((await (await openPage(store)).engine.resolve({ branch: 'main' })).messages);
@@ -80,7 +79,7 @@ describe('a file that a model makes', () => {
       .toEqual([drawn]);
     await exchange.say('A cat.');
     await exchange.break();
-    await sent;
+    await page.chats.whenSettled();
     expect(await saved()).toEqual([drawn]);
     await page.script.answer(page.chats.active.sendMessage(), 'It purrs.');
     expect(await saved()).toEqual([drawn]);

@@ -25,11 +25,9 @@ const finish: UIMessageChunk = { type: 'finish' };
 
 /** Asks, lets a stream of these chunks answer, and waits until all is saved. */
 async function answeredWith(...chunks: unknown[]): Promise<void> {
-  const sent = page.chats.active.sendMessage({ text: 'One?' });
-  const exchange = await page.script.next();
+  const exchange = await page.begin('One?');
   await exchange.send(...(chunks as UIMessageChunk[]));
   await exchange.drop();
-  await sent;
   await page.chats.whenSettled();
 }
 
@@ -62,11 +60,9 @@ describe('a request that fails', () => {
   });
 
   it.each(['at once', 'in mid-answer'])('by a timeout %s is an error, not a stop', async (moment) => {
-    const sent = page.chats.active.sendMessage({ text: 'One?' });
-    const exchange = await page.script.next();
+    const exchange = await page.begin('One?');
     if (moment === 'in mid-answer') await exchange.say('Fir');
     await exchange.break(new DOMException('signal timed out', 'TimeoutError'));
-    await sent;
     await page.chats.whenSettled();
     expect(page.chats.active.status).toBe('error');
     expect(await page.saved()).toBe(moment === 'at once' ? 'q: One?' : 'q: One? | a: Fir');
@@ -170,11 +166,10 @@ describe('a stream', () => {
 
   it('that gives every answer the same id keeps each on a node of its own', async () => {
     await answeredWith({ type: 'start', messageId: 'same' }, ...spoken, finish);
-    const again = page.chats.active.sendMessage({ text: 'Two?' });
-    const exchange = await page.script.next();
+    const exchange = await page.begin('Two?');
     await exchange.send({ type: 'start', messageId: 'same' }, ...spoken, finish);
     await exchange.drop();
-    await again;
+    await page.chats.whenSettled();
     expect(page.shown()).toBe('q: One? | a: Fir | q: Two? | a: Fir');
     await goesOn();
   });

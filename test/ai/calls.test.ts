@@ -20,19 +20,13 @@ describe('the facts of each request', () => {
   it('tell when it was sent, when the first word came, how long it took, and what its server told', async () => {
     const page = await openPage();
     const begun = Date.now();
-    const sent = page.chats.active.sendMessage({ text: 'One?' });
-    const exchange = await page.script.next();
-    await exchange.say('A ', 'word.');
+    const exchange = await page.begin('One?', 'A ', 'word.');
     await exchange.finish({ modelId: 'openai:gpt-4o', usage: { inputTokens: 7, outputTokens: 2 } });
-    await sent;
+    await page.chats.whenSettled();
     const [call, ...others] = callsOf(page);
     expect(others).toEqual([]);
-    expect(call).toMatchObject({
-      status: 'complete',
-      steps: 1,
-      model: 'openai:gpt-4o',
-      usage: { input: 7, output: 2 },
-    });
+    const usage = { input: 7, output: 2 };
+    expect(call).toMatchObject({ status: 'complete', steps: 1, model: 'openai:gpt-4o', usage });
     expect(call?.startedAt).toBeGreaterThanOrEqual(begun);
     expect(call?.firstMs).toBeLessThanOrEqual(call?.ms ?? 0);
   });
@@ -42,22 +36,13 @@ describe('the facts of each request', () => {
     await stopHalfway(page);
     expect(callsOf(page)).toMatchObject([{ status: 'stopped' }]);
 
-    const failed = page.chats.active.sendMessage({ text: 'Two?' });
-    const exchange = await page.script.next();
-    await exchange.say('Half a');
-    await exchange.fail('Overloaded.');
-    await exchange.drop();
-    await failed;
-    await page.chats.whenSettled();
-    expect(callsOf(page)).toMatchObject([{ status: 'failed' }]);
-
-    const dropped = page.chats.active.sendMessage({ text: 'Three?' });
-    const cut = await page.script.next();
-    await cut.say('Half a');
-    await cut.drop();
-    await dropped;
-    await page.chats.whenSettled();
-    expect(callsOf(page)).toMatchObject([{ status: 'failed' }]);
+    for (const end of ['fail', 'drop'] as const) {
+      const exchange = await page.begin('And?', 'Half a');
+      if (end === 'fail') await exchange.fail('Overloaded.');
+      await exchange.drop();
+      await page.chats.whenSettled();
+      expect(callsOf(page)).toMatchObject([{ status: 'failed' }]);
+    }
   });
 
   it('are two for an answer that went on', async () => {

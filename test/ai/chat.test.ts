@@ -11,8 +11,7 @@ beforeEach(async () => {
 
 describe('a turn', () => {
   it('saves the question before it is sent, and the answer before the chat is ready', async () => {
-    const sent = page.chats.active.sendMessage({ text: 'Hello?' });
-    const exchange = await page.script.next();
+    const exchange = await page.begin('Hello?');
     expect(await page.stored()).toBe('q: Hello? | a: ');
     await exchange.say('Hi ', 'there');
     expect(page.shown()).toBe('q: Hello? | a: Hi there');
@@ -20,7 +19,7 @@ describe('a turn', () => {
     await exchange.finish();
     expect(page.chats.active.status).toBe('ready');
     expect(await page.stored()).toBe('q: Hello? | a: Hi there');
-    await sent;
+    await page.chats.whenSettled();
     const [question, answer] = page.chats.active.messages;
     expect([page.engine.status(question!.id), page.engine.status(answer!.id)]).toEqual([
       'complete',
@@ -83,11 +82,9 @@ describe('a turn', () => {
   });
 
   it('adds the tokens used to the chat', async () => {
-    const sent = page.chats.active.sendMessage({ text: 'One?' });
-    const exchange = await page.script.next();
-    await exchange.say('First.');
+    const exchange = await page.begin('One?', 'First.');
     await exchange.finish({ usage: { inputTokens: 3, outputTokens: 4 } });
-    await sent;
+    await page.chats.whenSettled();
     await page.ask('Two?', 'Second.');
     expect(page.engine.chat?.metadata?.usage).toMatchObject({ inputTokens: 3, outputTokens: 4 });
   });
@@ -265,15 +262,13 @@ describe('a branch of its own', () => {
     const hidden = await page.begin('Two?', 'Sec');
     await page.engine.rewind(page.chats.active.messages[1]!.id);
     expect(page.shown()).toBe('q: One? | a: First.');
-    const visible = page.chats.active.sendMessage({ text: 'Other?' });
-    const other = await page.script.next();
-    await other.say('Oth');
+    const other = await page.begin('Other?', 'Oth');
     await hidden.say('ond.');
     await other.say('er.');
     expect(page.shown()).toBe('q: One? | a: First. | q: Other? | a: Other.');
     await hidden.finish();
     await other.finish();
-    await visible;
+    await page.chats.whenSettled();
     expect(page.shown()).toBe('q: One? | a: First. | q: Other? | a: Other.');
     await page.engine.switchBranch('main');
     expect(await page.saved('main')).toBe('q: One? | a: First. | q: Two? | a: Second.');
@@ -293,14 +288,13 @@ describe('an answer that is cut off', () => {
     await page.begin('One?', 'The quick ', 'brown ');
     await page.chats.active.stop();
     const { id } = page.chats.active.messages[1]!;
-    const more = page.chats.active.sendMessage();
-    const exchange = await page.script.next();
+    const exchange = await page.goOn();
     expect(words(exchange.sent.messages)).toBe('q: One? | a: The quick brown ');
     expect(page.engine.status(id)).toBe('streaming');
     await exchange.say('fox ');
     expect(page.shown()).toBe('q: One? | a: The quick brown fox ');
     await exchange.answer('jumps.');
-    await more;
+    await page.chats.whenSettled();
     expect(await page.saved()).toBe('q: One? | a: The quick brown fox jumps.');
     expect(page.chats.active.messages[1]!.id).toBe(id);
     expect(page.engine.siblings(id).ids).toHaveLength(1);
@@ -332,11 +326,8 @@ describe('an answer that is cut off', () => {
     ['a broken connection', (exchange: Exchange) => exchange.break(), 'error'],
     ['a missing end', (exchange: Exchange) => exchange.drop(), 'ready'],
   ])('by %s is kept, marked, and can be tried again', async (_name, cut, status) => {
-    const sent = page.chats.active.sendMessage({ text: 'One?' });
-    const exchange = await page.script.next();
-    await exchange.say('Fir');
+    const exchange = await page.begin('One?', 'Fir');
     await cut(exchange);
-    await sent;
     await page.chats.whenSettled();
     expect(page.chats.active.status).toBe(status);
     expect(await page.saved()).toBe('q: One? | a: Fir');
@@ -376,10 +367,8 @@ describe('an answer that is cut off', () => {
   ])('before a word of more stays whole: going on %s', async (_, cut) => {
     await page.ask('One?', 'First.');
     if (!cut) page.script.refuse(new TypeError('Failed to fetch'));
-    const more = page.chats.active.sendMessage();
-    const exchange = await page.script.next();
+    const exchange = await page.goOn();
     await cut?.(exchange);
-    await more;
     await page.chats.whenSettled();
     const [, answer] = await page.store.getMessages('c');
     expect([page.shown(), answer?.status]).toEqual(['q: One? | a: First.', 'complete']);
@@ -387,11 +376,9 @@ describe('an answer that is cut off', () => {
 
   it('after a word of more is not whole', async () => {
     await page.ask('One?', 'First.');
-    const more = page.chats.active.sendMessage();
-    const exchange = await page.script.next();
-    await exchange.say(' And');
+    const exchange = await page.goOn(' And');
     await exchange.break();
-    await more;
+    await page.chats.whenSettled();
     expect(page.engine.status(page.chats.active.messages[1]!.id)).toBe('interrupted');
   });
 

@@ -61,12 +61,11 @@ describe('an answer that another tab is writing', () => {
   });
 
   it('does not keep the person from asking: what is asked hangs on words that stay', async () => {
-    const asked = there.chats.active.sendMessage({ text: 'Deux?' });
-    const own = await there.script.next();
+    const own = await there.begin('Deux?');
     expect(words(own.sent.messages)).toBe('q: One? | a: First. | q: Deux?');
     expect(there.shown()).toBe('q: One? | a: First. | q: Deux?');
     await own.answer('Deuxième.');
-    await asked;
+    await there.chats.whenSettled();
     await exchange.answer('ond.');
     await sent;
     await settle();
@@ -112,12 +111,10 @@ it('an answer that another tab goes on with grows in its place', async () => {
   await here.chats.active.stop();
   await sent;
   await expect.poll(() => there.engine.state.getState().remoteMessages).toEqual([]);
-  const more = here.chats.active.sendMessage();
-  const rest = await here.script.next();
-  await rest.say('ond,');
+  const rest = await here.goOn('ond,');
   await expect.poll(() => there.shown()).toBe('q: One? | a: First. | q: Two? | a: Second,');
   await rest.answer(' as I said.');
-  await more;
+  await here.chats.whenSettled();
   await expect.poll(() => there.shown()).toBe('q: One? | a: First. | q: Two? | a: Second, as I said.');
   await there.ask('Three?', 'Third.');
   expect(await there.stored()).toBe(

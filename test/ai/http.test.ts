@@ -33,6 +33,18 @@ async function pageWith(handle: Handler): Promise<{ page: Page; api: string }> {
   return { page, api };
 }
 
+/** A page whose server says the same to everybody, and keeps what it was sent. */
+async function pageThatHears(...answer: string[]): Promise<{ page: Page; api: string; bodies: Body[] }> {
+  const bodies: Body[] = [];
+  const opened = await pageWith((response, body) => {
+    bodies.push(body);
+    speak(response, ...answer);
+  });
+  return { ...opened, bodies };
+}
+
+type Body = Record<string, unknown>;
+
 async function answer(request: IncomingMessage, response: ServerResponse, handle: Handler): Promise<void> {
   let json = '';
   for await (const chunk of request) json += String(chunk);
@@ -54,13 +66,13 @@ const speak = (response: ServerResponse, ...texts: string[]): void => {
   });
 };
 
+/** An answer so far, as it stands on the line. */
+const begun =
+  'data: {"type":"text-start","id":"t"}\n\ndata: {"type":"text-delta","id":"t","delta":"Fir"}\n\n';
+
 describe('over HTTP', () => {
   it('the body carries the chat, the system prompt and the conversation', async () => {
-    const bodies: Record<string, unknown>[] = [];
-    const { page } = await pageWith((response, body) => {
-      bodies.push(body);
-      speak(response, 'Fir', 'st.');
-    });
+    const { page, bodies } = await pageThatHears('Fir', 'st.');
     page.engine.set(role('You are a tutor.'));
     await page.chats.active.sendMessage({ text: 'One?' });
     await page.chats.active.sendMessage({ text: 'Two?' });
@@ -95,11 +107,8 @@ describe('over HTTP', () => {
       { body: { stream: true, prompt, branch: 'main', attempt: 0 }, key: 'k', app: 'a' },
       { body: { prompt, branch: 'main-v2', attempt: 1, why: 'regenerate-message' }, key: 'k' },
     ]);
-    expect(arrived.map(({ body }) => words(body.messages as never))).toEqual([
-      'q: One?',
-      'q: Two?',
-      'q: Two?',
-    ]);
+    const asked = arrived.map(({ body }) => words(body.messages as never));
+    expect(asked).toEqual(['q: One?', 'q: Two?', 'q: Two?']);
     for (const { body } of arrived) expect(body).not.toHaveProperty('system');
     expect(await page.stored('main-v2')).toBe('q: One? | a: First. | q: Two? | a: First.');
   });
@@ -121,11 +130,7 @@ describe('over HTTP', () => {
   });
 
   it('the server sees what plain useChat sends: ids as they were given, and the one that an edit or another try names', async () => {
-    const bodies: Record<string, unknown>[] = [];
-    const { page, api } = await pageWith((response, body) => {
-      bodies.push(body);
-      speak(response, 'First.');
-    });
+    const { page, api, bodies } = await pageThatHears('First.');
     const plain = new Chat<UIMessage>({ id: 'c', transport: new DefaultChatTransport({ api }) });
     const seen: unknown[] = [];
     for (const chat of [page.chats.active, plain]) {
@@ -157,11 +162,7 @@ describe('over HTTP', () => {
   });
 
   it('what a transport notes of a request tells the branch, the attempt and the id of the answer', async () => {
-    const bodies: Record<string, unknown>[] = [];
-    const { page, api } = await pageWith((response, body) => {
-      bodies.push(body);
-      speak(response, 'First.');
-    });
+    const { page, api, bodies } = await pageThatHears('First.');
     page.chats.configure({
       transport: new DefaultChatTransport({
         api,
@@ -204,13 +205,7 @@ describe('over HTTP', () => {
     let connection: ServerResponse | undefined;
     const { page } = await pageWith((response) => {
       response.writeHead(200, { 'content-type': 'text/event-stream' });
-      for (const chunk of [
-        { type: 'start' },
-        { type: 'text-start', id: 't' },
-        { type: 'text-delta', id: 't', delta: 'Fir' },
-      ]) {
-        response.write(`data: ${JSON.stringify(chunk)}\n\n`);
-      }
+      response.write(begun);
       connection = response;
     });
     const sent = page.chats.active.sendMessage({ text: 'One?' });
@@ -228,9 +223,7 @@ describe('over HTTP', () => {
     async (line) => {
       const { page, api } = await pageWith((response) => {
         response.writeHead(200, { 'content-type': 'text/event-stream' });
-        response.write(
-          'data: {"type":"text-start","id":"t"}\n\ndata: {"type":"text-delta","id":"t","delta":"Fir"}\n\n',
-        );
+        response.write(begun);
         response.end(line);
       });
       const told: Error[] = [];

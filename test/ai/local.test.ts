@@ -62,6 +62,12 @@ function streamOf(parts: readonly Part[]): ReadableStream<Part> {
   });
 }
 
+/** A message of the system that says this among other things. */
+const systemWith = (words: string): object => ({
+  role: 'system',
+  content: expect.stringContaining(words) as string,
+});
+
 async function pageWith(options: LocalTransportOptions): Promise<Page> {
   return openPage(undefined, {
     transport: createLocalTransport({ maxRetries: 0, ...options }),
@@ -77,14 +83,8 @@ describe('a model in the browser', () => {
     await page.chats.active.sendMessage({ text: 'One?' });
     page.engine.clear().set(hint('Be long.'));
     await page.chats.active.sendMessage({ text: 'Two?' });
-    expect(calls[0]!.prompt[0]).toMatchObject({
-      role: 'system',
-      content: expect.stringContaining('Be brief.') as string,
-    });
-    expect(calls[1]!.prompt[0]).toMatchObject({
-      role: 'system',
-      content: expect.stringContaining('Be long.') as string,
-    });
+    for (const [i, content] of ['Be brief.', 'Be long.'].entries())
+      expect(calls[i]!.prompt[0]).toMatchObject(systemWith(content));
     expect(calls[1]!.prompt.map(({ role }) => role)).toEqual(['system', 'user', 'assistant', 'user']);
     expect(await page.stored()).toBe('q: One? | a: First. | q: Two? | a: Second.');
   });
@@ -118,14 +118,10 @@ describe('a model in the browser', () => {
     await page.chats.active.sendMessage({ text: 'One?' });
     await page.chats.active.regenerate();
     await page.chats.active.regenerate();
-    expect(calls.map(({ providerOptions }) => providerOptions)).toEqual(
-      [0, 1, 2].map((attempt) => ({ demo: { attempt } })),
-    );
-    expect(seen.map(({ trigger }) => trigger)).toEqual([
-      'submit-message',
-      'regenerate-message',
-      'regenerate-message',
-    ]);
+    const attempts = calls.map(({ providerOptions }) => providerOptions);
+    expect(attempts).toEqual([0, 1, 2].map((attempt) => ({ demo: { attempt } })));
+    const again = 'regenerate-message';
+    expect(seen.map(({ trigger }) => trigger)).toEqual(['submit-message', again, again]);
   });
 
   it('uses tools until it is done, all on one node', async () => {
@@ -169,24 +165,15 @@ describe('a model in the browser', () => {
     expect(await page.stored()).toBe('q: One? | a: First.');
   });
 
-  it('that fails in mid-answer leaves its words', async () => {
-    const { model } = modelOf([
-      ...text('Fir').slice(0, 2),
-      { type: 'error', error: new Error('overloaded') },
-    ]);
+  it.each<[string, Part[], string | undefined]>([
+    ['fails in mid-answer', [{ type: 'error', error: new Error('overloaded') }], 'overloaded'],
+    ['ends without a finish', [], undefined],
+  ])('that %s leaves its words, and was cut off', async (_, end, error) => {
+    const { model } = modelOf([...text('Fir').slice(0, 2), ...end]);
     const page = await pageWith({ model });
     await page.chats.active.sendMessage({ text: 'One?' });
     await page.chats.whenSettled();
-    expect(page.chats.active.error?.message).toBe('overloaded');
-    expect(await page.stored()).toBe('q: One? | a: Fir');
-    expect(page.engine.status(page.chats.active.messages[1]!.id)).toBe('interrupted');
-  });
-
-  it('that ends without a finish was cut off', async () => {
-    const { model } = modelOf(text('Fir').slice(0, 2));
-    const page = await pageWith({ model });
-    await page.chats.active.sendMessage({ text: 'One?' });
-    await page.chats.whenSettled();
+    expect(page.chats.active.error?.message).toBe(error);
     expect(await page.stored()).toBe('q: One? | a: Fir');
     expect(page.engine.status(page.chats.active.messages[1]!.id)).toBe('interrupted');
   });
@@ -242,10 +229,7 @@ it.runIf(SDK > 5)(
     });
     chats.configure({ transport: new ai.DirectChatTransport({ agent }) as ChatTransport<UIMessage> });
     await chats.active.sendMessage({ text: 'One?' });
-    expect(calls[0]!.prompt[0]).toMatchObject({
-      role: 'system',
-      content: expect.stringContaining('Be brief.') as string,
-    });
+    expect(calls[0]!.prompt[0]).toMatchObject(systemWith('Be brief.'));
   },
 );
 

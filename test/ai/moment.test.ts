@@ -26,11 +26,9 @@ function hearLate(store: ContextStore): ContextStore {
 async function open(disk: (store: ContextStore) => ContextStore): Promise<void> {
   const store = new InMemoryContextStore();
   here = await openPage(disk(store));
-  const sent = here.chats.active.sendMessage({ text: 'One?' });
-  const cut = await here.script.next();
-  await cut.say('Fir');
+  await here.begin('One?', 'Fir');
   await here.chats.active.stop();
-  await sent;
+  await here.chats.whenSettled();
   there = await openPage(disk(store));
   expect([here.shown(), there.shown()]).toEqual(['q: One? | a: Fir', 'q: One? | a: Fir']);
 }
@@ -59,11 +57,7 @@ async function pressBoth(first: Press, second: Press): Promise<{ winner: Page; l
 }
 
 const give = (page: Page, toolCallId: string, output: number): Promise<void> =>
-  page.chats.active.addToolOutput({
-    tool: 'dice' as never,
-    toolCallId,
-    output,
-  }) as Promise<void>;
+  page.chats.active.addToolOutput({ tool: 'dice' as never, toolCallId, output }) as Promise<void>;
 
 describe.each(disks)('pressed in two tabs at the same moment, on a disk that writes %s', (_, disk) => {
   beforeEach(() => open(disk));
@@ -103,12 +97,11 @@ describe('given in two tabs at the same moment', () => {
     const store = new InMemoryContextStore();
     const options = { sendAutomaticallyWhen: lastAssistantMessageIsCompleteWithToolCalls };
     here = await openPage(slowly(store), options);
-    const sent = here.chats.active.sendMessage({ text: 'Roll!' });
-    const exchange = await here.script.next();
+    const exchange = await here.begin('Roll!');
     for (const toolCallId of ['1', '2'])
       await exchange.send({ type: 'tool-input-available', toolCallId, toolName: 'dice', input: {} });
     await exchange.finish();
-    await sent;
+    await here.chats.whenSettled();
     there = await openPage(slowly(store), options);
   });
 
@@ -185,15 +178,14 @@ describe('asked behind an answer that goes on in another tab', () => {
     ['which is not known yet', hearLate],
   ])('a question waits for its words: %s', async (_name, read) => {
     there = await openPage(read(here.store));
-    const more = here.chats.active.sendMessage();
-    const growing = await here.script.next();
+    const growing = await here.goOn();
     const asked = there.chats.active.sendMessage({ text: 'Two?' });
     await expect.poll(() => there.stored()).toContain('q: Two?');
     await growing.say('s');
     await settle();
     expect(there.script.requests).toHaveLength(0);
     await growing.answer('t.');
-    await more;
+    await here.chats.whenSettled();
     const own = await there.script.next();
     expect(words(own.sent.messages)).toBe('q: One? | a: First. | q: Two?');
     await own.answer('Second.');
@@ -203,14 +195,13 @@ describe('asked behind an answer that goes on in another tab', () => {
   });
 
   it('a question that is stopped while it waits is there, and was not asked', async () => {
-    const more = here.chats.active.sendMessage();
-    const growing = await here.script.next();
+    const growing = await here.goOn();
     const asked = there.chats.active.sendMessage({ text: 'Two?' });
     await expect.poll(() => there.stored()).toContain('q: Two?');
     await there.chats.active.stop();
     await asked;
     await growing.answer('st.');
-    await more;
+    await here.chats.whenSettled();
     await expect.poll(() => there.shown()).toBe('q: One? | a: First. | q: Two?');
     expect(there.script.requests).toHaveLength(0);
   });

@@ -63,11 +63,10 @@ describe('data of an answer', () => {
   });
 
   it('are an answer, also without a word: there after a reload, with a version beside it', async () => {
-    const sent = page.chats.active.sendMessage({ text: 'Weather?' });
-    const exchange = await page.script.next();
+    const exchange = await page.begin('Weather?');
     await exchange.send({ type: 'start' }, weather('grey'));
     await exchange.finish();
-    await sent;
+    await page.chats.whenSettled();
     page = await openPage(afterReload(page.store));
     expect(page.chats.active.messages[1]!.parts).toEqual([
       { type: 'data-weather', id: 'w', data: { sky: 'grey' } },
@@ -78,11 +77,9 @@ describe('data of an answer', () => {
   });
 
   it('that are seen once are no answer, and are saved nowhere', async () => {
-    const sent = page.chats.active.sendMessage({ text: 'Weather?' });
-    const exchange = await page.script.next();
+    const exchange = await page.begin('Weather?');
     await exchange.send({ type: 'start' }, { type: 'data-note', data: 'looking', transient: true });
     await exchange.finish();
-    await sent;
     await page.chats.whenSettled();
     expect(data).toEqual(['data-note "looking" on main']);
     expect(await page.saved()).toBe('q: Weather?');
@@ -99,11 +96,9 @@ describe('an answer without a word', () => {
   const finish: UIMessageChunk = { type: 'finish', messageMetadata: { usage: METADATA.usage } };
 
   const answerWith = async (...chunks: UIMessageChunk[]): Promise<void> => {
-    const sent = page.chats.active.sendMessage({ text: 'One?' });
-    const exchange = await page.script.next();
+    const exchange = await page.begin('One?');
     await exchange.send(...chunks);
     await exchange.drop();
-    await sent;
     await page.chats.whenSettled();
   };
 
@@ -213,11 +208,10 @@ describe('a message of the system in the midst of a conversation', () => {
 });
 
 it('an answer whose server knows it by another id has no second version of itself', async () => {
-  const sent = page.chats.active.sendMessage({ text: 'One?' });
-  const exchange = await page.script.next();
+  const exchange = await page.begin('One?');
   await exchange.send({ type: 'start', messageId: 'server-1' });
   await exchange.answer('First.');
-  await sent;
+  await page.chats.whenSettled();
   const [, answer] = page.chats.active.messages;
   expect(page.engine.siblings(answer!.id).ids).toEqual([answer!.id]);
   const more = page.chats.active.sendMessage();

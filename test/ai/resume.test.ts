@@ -48,14 +48,6 @@ async function cutOff(...words: string[]): Promise<Leaving> {
   return page;
 }
 
-/** The answer goes on, as far as these words. */
-async function goOn(page: Page, ...words: string[]): Promise<Exchange> {
-  void page.chats.active.sendMessage();
-  const more = await page.script.next();
-  if (words.length > 0) await more.say(...words);
-  return more;
-}
-
 /** What the page is told when it asks its server again. */
 async function lookAgain(page: Page): Promise<Exchange> {
   const replay = page.script.offer();
@@ -67,7 +59,7 @@ async function lookAgain(page: Page): Promise<Exchange> {
 /** A page with an answer that broke off, and goes on as far as these words. */
 async function goingOn(first: string, ...words: string[]): Promise<Leaving> {
   const page = await cutOff(first);
-  await goOn(page, ...words);
+  await page.goOn(...words);
   return page;
 }
 
@@ -136,9 +128,9 @@ describe('a Continue in whose middle the page was loaded anew', () => {
 
   it('goes on where it was let go on last', async () => {
     const page = await cutOff('First ');
-    await (await goOn(page, 'and ')).break();
+    await (await page.goOn('and ')).break();
     await page.chats.whenSettled();
-    await goOn(page, 'second');
+    await page.goOn('second');
     const back = await reload(page, (replay) => again(replay, ['second'], ' and third.'));
     expect(await kept(back)).toBe('q: One? | a: First and second and third.');
   });
@@ -157,7 +149,7 @@ describe('a Continue in whose middle the page was loaded anew', () => {
 
   it('goes on in the page that lost its connection', async () => {
     const page = await cutOff('First ');
-    await (await goOn(page, 'and ')).break();
+    await (await page.goOn('and ')).break();
     await page.chats.whenSettled();
     const replay = await lookAgain(page);
     await again(replay, ['and '], 'second.');
@@ -225,7 +217,7 @@ describe('an answer that goes on after its tools were answered, in whose middle 
     await first.drop();
     await page.chats.whenSettled();
     await page.chats.active.addToolOutput({ tool: 'dice' as never, toolCallId: '1', output: 4 });
-    await goOn(page, ...words);
+    await page.goOn(...words);
     return page;
   }
 

@@ -23,6 +23,8 @@ export interface Page {
   saved(branch?: string): Promise<string>;
   /** A question and its whole answer. */
   ask(question: string, ...answer: string[]): Promise<void>;
+  /** Continue: the answer goes on, as far as these words. */
+  goOn(...answer: string[]): Promise<Exchange>;
   /** Other words for the question of this id, and the whole answer to them. */
   edit(id: string, text: string, ...answer: string[]): Promise<void>;
   /** A question, and an answer that breaks off behind these words. */
@@ -62,18 +64,21 @@ async function pageOf(store: ContextStore, options: PageOptions, open: Open): Pr
     const head = (await store.listBranches('c')).find(({ name }) => name === branch)?.headKey;
     return head ? words((await store.getMessageChain('c', head)).map(({ data }) => data)) : '';
   };
-  const begin: Page['begin'] = async (text, ...answer) => {
-    void chats.active.sendMessage({ text });
+  /** The request that something leads to, answered as far as these words. */
+  const growing = async (asking: PromiseLike<unknown>, answer: readonly string[]): Promise<Exchange> => {
+    void asking;
     const exchange = await script.next();
     if (answer.length > 0) await exchange.say(...answer);
     return exchange;
   };
+  const begin: Page['begin'] = (text, ...answer) => growing(chats.active.sendMessage({ text }), answer);
   return {
     engine,
     chats,
     script,
     store,
     begin,
+    goOn: (...answer) => growing(chats.active.sendMessage(), answer),
     shown,
     stored,
     saved: async (branch) => {

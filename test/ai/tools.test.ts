@@ -152,12 +152,11 @@ describe.runIf(SDK > 5)("a person's word on a tool", () => {
     await exchange.finish();
     await page.chats.active.addToolApprovalResponse({ id: 'ok?', approved: true });
     expect(await page.stored()).toBe('q: Roll? | a: [dice approval-responded]');
-    const more = page.chats.active.sendMessage();
-    const next = await page.script.next();
+    const next = await page.goOn();
     expect(words(next.sent.messages)).toBe('q: Roll? | a: [dice approval-responded]');
     await next.send({ type: 'tool-output-available', toolCallId: 'call-1', output: 6 });
     await next.answer('Six.');
-    await more;
+    await page.chats.whenSettled();
     expect(await page.stored()).toBe('q: Roll? | a: [dice output-available]/Six.');
   });
 });
@@ -189,8 +188,7 @@ it('that an answer elsewhere would write over is refused: in the chat, and to wh
   await page.chats.whenSettled();
   const heard: Error[] = [];
   const { chats } = await openPage(page.store, { onError: (error) => void heard.push(error) });
-  void page.chats.active.sendMessage();
-  const exchange = await page.script.next();
+  const exchange = await page.goOn();
   // Nobody waits: no rejection is left without a handler.
   void chats.active.addToolOutput(give(4));
   await settle();

@@ -10,6 +10,7 @@ import { ContextEngine } from '../../src/engine/engine.ts';
 import { ContextEngineProvider, useEngine } from '../../src/react/provider.tsx';
 import { useMessageBranch } from '../../src/react/useMessageBranch.ts';
 import { InMemoryContextStore } from '../../src/store/memory.ts';
+import { said } from '../support/engine.ts';
 import { scriptedTransport, settle, type Exchange, type ScriptedTransport } from '../support/transport.ts';
 import { requestOf } from './acted.ts';
 import { afterReload, words } from './story.ts';
@@ -68,6 +69,12 @@ const app = (options: Partial<UseContextChatOptions> = {}): ReactNode => (
     </ContextEngineProvider>
   </StrictMode>
 );
+
+/** Shows components beside each other under the engine, which is read. */
+async function showAll(...components: ReactNode[]): Promise<void> {
+  render(<ContextEngineProvider engine={engine}>{components}</ContextEngineProvider>);
+  await act(() => engine.ready());
+}
 
 async function open(options?: Partial<UseContextChatOptions>): Promise<ReturnType<typeof render>> {
   const page = render(app(options));
@@ -180,12 +187,8 @@ describe('an untouched useChat', () => {
   });
 
   it('waits for the chat to be read: what is sent at once is sent to the loaded branch', async () => {
-    await engine.ask({ id: 'q', role: 'user', parts: [{ type: 'text', text: 'Old?' }] }, { id: 'a' });
-    await engine.updateMessage(
-      'a',
-      { id: 'a', role: 'assistant', parts: [{ type: 'text', text: 'Old.' }] },
-      'complete',
-    );
+    await engine.ask(said('q', 'Old?'), { id: 'a' });
+    await engine.updateMessage('a', said('a', 'Old.'), 'complete');
     engine = new ContextEngine({ store: engine.store, chatId: 'c', userId: 'me' });
     render(app());
     const exchange = await requestAfter(() => chat.sendMessage({ text: 'New?' }));
@@ -211,10 +214,7 @@ describe('an untouched useChat', () => {
         <Eager />
       </ContextEngineProvider>,
     );
-    let exchange!: Exchange;
-    await act(async () => {
-      exchange = await script.next();
-    });
+    const exchange = await act(() => script.next());
     await answer(exchange, 'Hi.');
     expect(shown()).toBe('q: Hello? | a: Hi.');
   });
@@ -337,13 +337,7 @@ describe('two components of one engine', () => {
       });
       return null;
     }
-    render(
-      <ContextEngineProvider engine={engine}>
-        <Chat />
-        <Other />
-      </ContextEngineProvider>,
-    );
-    await act(() => engine.ready());
+    await showAll(<Chat key="chat" />, <Other key="other" />);
     const exchange = await requestAfter(() => chat.sendMessage({ text: 'One?' }), 'Fir');
     expect(words(other)).toBe('q: One? | a: Fir');
     expect(other).toBe(chat.messages);
@@ -361,13 +355,7 @@ describe('a component that only looks', () => {
       });
       return null;
     }
-    render(
-      <ContextEngineProvider engine={engine}>
-        <Chat />
-        <Composer />
-      </ContextEngineProvider>,
-    );
-    await act(() => engine.ready());
+    await showAll(<Chat key="chat" />, <Composer key="composer" />);
     const exchange = await requestAfter(() => send!({ text: 'One?' }));
     await answer(exchange, 'First.');
     expect(words(chat.messages)).toBe('q: One? | a: First.');
@@ -396,14 +384,14 @@ describe('two chats on one page', () => {
       </StrictMode>,
     );
     await act(settle);
-    const asked = scripts.map(async (one, index) => {
-      void chats[index]!.sendMessage({ text: `Q${index}?` });
-      return one.next();
-    });
-    let exchanges: Exchange[] = [];
-    await act(async () => {
-      exchanges = await Promise.all(asked);
-    });
+    const exchanges = await act(() =>
+      Promise.all(
+        scripts.map((one, index) => {
+          void chats[index]!.sendMessage({ text: `Q${index}?` });
+          return one.next();
+        }),
+      ),
+    );
     await act(() => exchanges[0]!.say('Al'));
     await act(() => exchanges[1]!.answer('Beta.'));
     await act(() => exchanges[0]!.answer('pha.'));
@@ -448,17 +436,16 @@ describe('on a server', () => {
       const { messages, status } = useChat(useContextChat({ transport: script.transport }));
       return `${messages.length} ${status}`;
     };
-    expect(
-      renderToString(
-        <ContextEngineProvider chatId="c" store={new InMemoryContextStore()}>
-          <Page />
-        </ContextEngineProvider>,
-      ),
-    ).toBe('0 ready');
+    const page = (
+      <ContextEngineProvider chatId="c" store={new InMemoryContextStore()}>
+        <Page />
+      </ContextEngineProvider>
+    );
+    expect(renderToString(page)).toBe('0 ready');
   });
 
   it('shows what it rendered while the page comes to life, and then what is there', async () => {
-    await engine.ask({ id: 'q', role: 'user', parts: [{ type: 'text', text: 'Old?' }] });
+    await engine.ask(said('q', 'Old?'));
     const Page = (): ReactNode => {
       const { messages } = useChat(useContextChat({ transport: script.transport }));
       return <p>{words(messages)}</p>;

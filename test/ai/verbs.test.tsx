@@ -141,14 +141,9 @@ describe('sendMessage', () => {
 
   it('sends a body, headers and metadata along', async () => {
     await open();
-    const { sent } = await ask(
-      () =>
-        chat.sendMessage(
-          { text: 'One?' },
-          { body: { model: 'small' }, headers: { 'x-a': '1' }, metadata: { reason: 'test' } },
-        ),
-      'First.',
-    );
+    const metadata = { reason: 'test' };
+    const options = { body: { model: 'small' }, headers: { 'x-a': '1' }, metadata };
+    const { sent } = await ask(() => chat.sendMessage({ text: 'One?' }, options), 'First.');
     expect(sent.body).toEqual({ model: 'small' });
     expect(sent.headers).toEqual({ 'x-a': '1' });
     expect(sent.metadata).toMatchObject({ reason: 'test', contextree: { branch: 'main', attempt: 0 } });
@@ -188,9 +183,7 @@ describe('a message that is sent while an answer grows', () => {
     await act(() => first.say('Fir'));
     await chat.sendMessage({ text: 'Three?' }).catch((error: unknown) => refused.push(error));
     await chat.sendMessage().catch((error: unknown) => refused.push(error));
-    expect(refused).toEqual(
-      Array.from({ length: 3 }, () => expect.objectContaining({ code: 'busy' }) as unknown),
-    );
+    expect(refused).toMatchObject([{ code: 'busy' }, { code: 'busy' }, { code: 'busy' }]);
     expect(shown()).toBe('q: One? | a: Fir');
     await act(() => first.finish());
     await ask(() => chat.sendMessage({ text: 'Four?' }), 'Fourth.');
@@ -222,14 +215,8 @@ describe('a tool', () => {
       await call(exchange);
       await exchange.finish();
     });
-    await act(async () =>
-      chat.addToolOutput({
-        state: 'output-error',
-        tool: 'dice' as never,
-        toolCallId: '1',
-        errorText: 'no dice',
-      }),
-    );
+    const failure = { state: 'output-error', errorText: 'no dice' } as const;
+    await act(async () => chat.addToolOutput({ tool: 'dice' as never, toolCallId: '1', ...failure }));
     expect(words(await stored())).toBe('q: Roll? | a: [dice output-error]');
     const { sent } = await ask(() => chat.sendMessage({ text: 'And?' }), 'Sorry.');
     expect(words(sent.messages)).toBe('q: Roll? | a: [dice output-error] | q: And?');

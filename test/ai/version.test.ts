@@ -19,12 +19,10 @@ const CALL: UIMessageChunk = { type: 'tool-input-available', toolCallId: 't1', t
 
 async function open(...chunks: UIMessageChunk[]): Promise<void> {
   page = await openPage(store);
-  const sent = page.chats.active.sendMessage({ text: 'One?' });
-  const exchange = await page.script.next();
-  await exchange.say('The quick ');
+  const exchange = await page.begin('One?', 'The quick ');
   await exchange.send(...chunks);
   await exchange.break();
-  await sent;
+  await page.chats.whenSettled();
   cut = page.chats.active.messages[1]!.id;
   await page.ask('Two?', 'Second.');
   await page.engine.checkout(cut);
@@ -163,14 +161,12 @@ describe('an answer in mid-conversation that goes on', () => {
     await there.engine.checkout(cut);
     const { id } = await there.engine.btw();
     await there.engine.switchBranch(id);
-    const growing = there.chats.active.sendMessage();
-    const own = await there.script.next();
-    await own.say('brown ');
+    const own = await there.goOn('brown ');
     await expect.poll(() => page.engine.status(cut)).toBe('streaming');
     await page.chats.active.sendMessage();
     expect(page.chats.active.error).toMatchObject({ code: 'busy' });
     await own.answer('fox.');
-    await growing;
+    await there.chats.whenSettled();
     expect(page.script.requests).toHaveLength(2);
   });
 });

@@ -30,13 +30,11 @@ describe('a disk that fills up', () => {
   it('in mid-stream does not stop the answer, and the words are saved when there is room', async () => {
     const { store, disk } = fillable();
     const page = await openPage(store);
-    const sent = page.chats.active.sendMessage({ text: 'One?' });
-    const exchange = await page.script.next();
-    await exchange.say('Fir');
+    const exchange = await page.begin('One?', 'Fir');
     disk.isFull = true;
     await exchange.say('st.');
     await exchange.finish();
-    await sent;
+    await page.chats.whenSettled();
     expect(page.chats.active.status).toBe('ready');
     expect(page.shown()).toBe('q: One? | a: First.');
     expect(page.engine.state.getState().saveState).toMatchObject({ state: 'error', pending: 1 });
@@ -112,14 +110,12 @@ describe('two pages on one chat', () => {
     await exchange.send({ type: 'tool-input-available', toolCallId: '1', toolName: 'dice', input: {} });
     await exchange.finish();
     await expect.poll(() => two.shown()).toBe('q: Roll? | a: [dice input-available]');
-    const more = one.chats.active.sendMessage();
-    const goingOn = await one.script.next();
+    const goingOn = await one.goOn();
     await settle();
     const output = { tool: 'dice' as never, toolCallId: '1', output: 4 as never };
     await expect(two.chats.active.addToolOutput(output)).rejects.toMatchObject({ code: 'busy' });
     await one.chats.active.addToolOutput(output);
     await goingOn.finish();
-    await more;
     await one.chats.whenSettled();
     expect(await one.stored()).toBe('q: Roll? | a: [dice output-available]');
     await expect.poll(() => two.shown()).toBe(one.shown());
@@ -131,20 +127,15 @@ describe('two pages on one chat', () => {
     beforeEach(async () => {
       const store = new InMemoryContextStore();
       [one, two] = [await openPage(slowly(store)), await openPage(slowly(store))];
-      const asked = one.chats.active.sendMessage({ text: 'Roll?' });
-      const exchange = await one.script.next();
+      const exchange = await one.begin('Roll?');
       await exchange.send({ type: 'tool-input-available', toolCallId: '1', toolName: 'dice', input: {} });
       await exchange.finish();
-      await asked;
+      await one.chats.whenSettled();
       await vi.waitUntil(() => two?.shown() === 'q: Roll? | a: [dice input-available]', 15_000);
     });
 
-    const give = (): Promise<void> =>
-      two!.chats.active.addToolOutput({
-        tool: 'dice' as never,
-        toolCallId: '1',
-        output: 4,
-      }) as Promise<void>;
+    const result = { tool: 'dice' as never, toolCallId: '1', output: 4 };
+    const give = (): Promise<void> => two!.chats.active.addToolOutput(result) as Promise<void>;
     const goOn = (): Promise<void> => one!.chats.active.sendMessage();
 
     it('keep the result that came first, and go on from it', async () => {
@@ -338,14 +329,12 @@ describe('what the chat shows', () => {
     async (_, act) => {
       const disk = { isGone: false };
       const { store } = await longChat(110);
-      const read = async (
-        ...args: Parameters<ContextStore['bodies']>
-      ): ReturnType<ContextStore['bodies']> => {
+      const bodies: ContextStore['bodies'] = async (...args) => {
         if (disk.isGone) throw new ContextError('store-unavailable', 'The disk is gone.');
         return store.bodies(...args);
       };
       const errors: string[] = [];
-      const page = await openPage(changed(store, { bodies: read }), {
+      const page = await openPage(changed(store, { bodies }), {
         onError: ({ message }) => errors.push(message),
       });
       const before = page.shown();
