@@ -7,59 +7,65 @@ export interface Answer<T> {
   readonly error?: Error;
 }
 
-type Question<T> = (signal: AbortSignal) => Promise<T>;
+type Question<M, T> = (moment: M, signal: AbortSignal) => Promise<T>;
 
 /**
- * The answer to `question`, asked again for each other `moment`. One question at a time, and of those that come
- * meanwhile only the last: what takes long is shown late, but shown. Give up on one when its signal says so.
+ * The answer to `question`, asked again for each other `moment`: when one of the things in it is another one. One question
+ * at a time, and of those that come meanwhile only the last: what takes long is shown late, but shown. Give up on one when
+ * its signal says so.
  */
-export function useAnswer<M, T>(
-  question: (moment: M, signal: AbortSignal) => Promise<T>,
-  moment: M,
-): Answer<T> {
+export function useAnswer<M extends object, T>(question: Question<M, T>, moment: M): Answer<T> {
   const [answer, setAnswer] = useState<Answer<T>>({});
-  const [queue] = useState(() => new Queue<T>(setAnswer));
-  useEffect(() => queue.ask((signal) => question(moment, signal)), [queue, question, moment]);
+  const [queue] = useState(() => new Queue<M, T>(question, setAnswer));
+  useEffect(() => queue.ask(moment));
   useEffect(() => () => queue.stop(), [queue]);
   return answer;
 }
 
-class Queue<T> {
+class Queue<M extends object, T> {
+  #asked: M | null = null;
   #running: AbortController | null = null;
-  #next: Question<T> | null = null;
+  #isNext = false;
+  readonly #question: Question<M, T>;
   readonly #tell: (answer: Answer<T>) => void;
 
-  constructor(tell: (answer: Answer<T>) => void) {
+  constructor(question: Question<M, T>, tell: (answer: Answer<T>) => void) {
+    this.#question = question;
     this.#tell = tell;
   }
 
-  ask(question: Question<T>): void {
-    if (this.#running) {
-      this.#next = question;
-      return;
-    }
-    this.#running = new AbortController();
-    void this.#run(question, this.#running);
+  ask(moment: M): void {
+    if (isSame(this.#asked, moment)) return;
+    this.#asked = moment;
+    this.#isNext = true;
+    if (!this.#running) void this.#run(moment);
   }
 
   stop(): void {
     this.#running?.abort();
-    this.#running = this.#next = null;
+    this.#running = this.#asked = null;
   }
 
-  async #run(question: Question<T>, control: AbortController): Promise<void> {
-    const answer = await answerTo(question, control.signal);
+  async #run(moment: M): Promise<void> {
+    const control = new AbortController();
+    this.#running = control;
+    this.#isNext = false;
+    const answer = await answerTo(() => this.#question(moment, control.signal));
     if (this.#running !== control) return;
-    const next = this.#next;
-    this.#running = this.#next = null;
+    this.#running = null;
     this.#tell(answer);
-    if (next) this.ask(next);
+    if (this.#isNext && this.#asked) void this.#run(this.#asked);
   }
 }
 
-async function answerTo<T>(question: Question<T>, signal: AbortSignal): Promise<Answer<T>> {
+function isSame<M extends object>(before: M | null, now: M): boolean {
+  const values = Object.values(before ?? {});
+  return before !== null && Object.values(now).every((value, i) => Object.is(value, values[i]));
+}
+
+async function answerTo<T>(question: () => Promise<T>): Promise<Answer<T>> {
   try {
-    return { value: await question(signal) };
+    return { value: await question() };
   } catch (error) {
     return { error: error instanceof Error ? error : new Error(String(error)) };
   }

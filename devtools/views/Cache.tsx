@@ -1,6 +1,6 @@
 import { maskSecrets } from 'contextree';
 import { costOf } from 'contextree/tokens';
-import { type ReactNode, useMemo } from 'react';
+import { type ReactNode } from 'react';
 import { useAnswer } from '../live.ts';
 import type { CacheVerdict, RecordedRequest } from '../requests.ts';
 import type { TurnCost } from '../turnCosts.ts';
@@ -10,8 +10,7 @@ import { count, dollars } from './Size.tsx';
 
 /** Why the provider's cache served a turn, or did not. */
 export function Cache({ engine, turn: { request }, requests, whatIf }: CacheProps): ReactNode {
-  const moment = useMemo(() => ({ engine, request, requests, whatIf }), [engine, request, requests, whatIf]);
-  const { value, error } = useAnswer(verdictOn, moment);
+  const { value, error } = useAnswer(verdictOn, { engine, request, requests, whatIf });
   if (!request) return <p className="muted figures">Cache: not recorded</p>;
   if (error) return <p className="alert">The cache could not be explained: {error.message}</p>;
   if (!value) return null;

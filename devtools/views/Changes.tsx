@@ -1,4 +1,4 @@
-import { type ReactNode, useMemo } from 'react';
+import { type ReactNode } from 'react';
 import { type Answer, useAnswer } from '../live.ts';
 import { type Change, wordChanges } from '../wordChanges.ts';
 
@@ -15,8 +15,7 @@ interface Texts {
 
 /** What became of a text; asked again when one of the two changes. */
 export function useChanges(before: string, after: string): Answer<readonly Change[]> {
-  const texts = useMemo(() => ({ before, after }), [before, after]);
-  return useAnswer(compared, texts);
+  return useAnswer(compared, { before, after });
 }
 
 function compared({ before, after }: Texts): Promise<readonly Change[]> {

@@ -110,8 +110,7 @@ interface ComparedProps extends Ends, Pick<ViewProps, 'onOpen'> {
 }
 
 function Compared({ engine, revision, a, b, onOpen }: ComparedProps): ReactNode {
-  const moment = useMemo(() => ({ engine, revision, a, b }), [engine, revision, a, b]);
-  const { value, error } = useAnswer(compareAt, moment);
+  const { value, error } = useAnswer(compareAt, { engine, revision, a, b });
   if (error)
     return (
       <p className="alert" role="alert">

@@ -1,4 +1,4 @@
-import { type ReactNode, useMemo, useState } from 'react';
+import { type ReactNode, useState } from 'react';
 import { useAnswer } from '../live.ts';
 import { useRequests } from '../requests.ts';
 import { type CostAnswer, type Spent, type TurnCost, turnCosts } from '../turnCosts.ts';
@@ -20,11 +20,18 @@ export function Cost({ engine, state, modelId, sight, onLook, onOpen }: ViewProp
   const { headKey, branches, fragments } = state;
   // A word more of an answer that grows changes no figure: its end does.
   const status = engine.status(headKey ?? '');
-  const moment = useMemo(
-    () => ({ engine, node, whatIf, modelId, shown, requests, status, headKey, branches, fragments }),
-    [engine, node, whatIf, modelId, shown, requests, status, headKey, branches, fragments],
-  );
-  const { value, error } = useAnswer(turnCosts, moment);
+  const { value, error } = useAnswer(turnCosts, {
+    engine,
+    node,
+    whatIf,
+    modelId,
+    shown,
+    requests,
+    status,
+    headKey,
+    branches,
+    fragments,
+  });
   if (state.status === 'loading') return <p className="words">Reading the chat…</p>;
   return (
     <>

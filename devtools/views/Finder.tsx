@@ -1,5 +1,5 @@
 import type { ContextEngine, EngineState } from 'contextree';
-import { type KeyboardEvent, type ReactNode, type Ref, useEffect, useMemo, useState } from 'react';
+import { type KeyboardEvent, type ReactNode, type Ref, useEffect, useState } from 'react';
 import { COLUMNS, type ColumnName } from '../columns.ts';
 import type { GraphModel } from '../graphRows.ts';
 import { useAnswer } from '../live.ts';
@@ -152,11 +152,7 @@ const PAUSE = 150;
 function useFound(asked: Search, onFound: FinderProps['onFound']): void {
   const { engine, model, headKey, wanted } = asked;
   const settled = useSettled(wanted);
-  const moment = useMemo(
-    () => ({ engine, model, headKey, wanted: settled }),
-    [engine, model, headKey, settled],
-  );
-  const { value } = useAnswer(search, moment);
+  const { value } = useAnswer(search, { engine, model, headKey, wanted: settled });
   const found = isAnything(wanted) ? undefined : (value ?? NONE);
   useEffect(() => onFound(found), [onFound, found]);
 }

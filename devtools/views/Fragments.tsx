@@ -1,4 +1,4 @@
-import { type ReactNode, useMemo } from 'react';
+import { type ReactNode } from 'react';
 import { type FragmentFacts, type FragmentTree, fragmentTree } from '../fragmentTree.ts';
 import { useAnswer } from '../live.ts';
 import type { ViewProps } from '../view.ts';
@@ -8,11 +8,7 @@ import { Tree } from './Tree.tsx';
 /** What the system prompt is made of, as a tree: the tokens of each piece, where it came from, and what waits. */
 export function Fragments({ engine, state, modelId, tokenizer }: ViewProps): ReactNode {
   const { fragments, pending, chat } = state;
-  const moment = useMemo(
-    () => ({ engine, fragments, pending, chat, modelId, tokenizer }),
-    [engine, fragments, pending, chat, modelId, tokenizer],
-  );
-  const { value, error } = useAnswer(fragmentTree, moment);
+  const { value, error } = useAnswer(fragmentTree, { engine, fragments, pending, chat, modelId, tokenizer });
   if (fragments.length === 0 && pending.length === 0)
     return (
       <p className="words">

@@ -135,8 +135,7 @@ function operationsOf({ engine }: { readonly engine: ContextEngine; readonly sta
 
 /** The graph as it was; the last one that was read, while another one is. */
 function usePast({ engine, at, operations }: Moment): PastGraph | undefined {
-  const moment = useMemo(() => ({ engine, at, operations }), [engine, at, operations]);
-  const { value, error } = useAnswer(pastAt, moment);
+  const { value, error } = useAnswer(pastAt, { engine, at, operations });
   if (error) throw error;
   return value;
 }

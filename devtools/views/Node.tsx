@@ -20,7 +20,7 @@ import type { Revisions } from './Revisions.tsx';
 export function Node(props: NodeProps): ReactNode {
   const { engine, state, messageKey, onBack, onCheckOut, attempt, onLook } = props;
   const { revision } = state;
-  const moment = useMemo(() => ({ engine, messageKey, revision }), [engine, messageKey, revision]);
+  const moment = { engine, messageKey, revision };
   const [face, setFace] = useState<Face>('Parts');
   const [isEditing, setEditing] = useState(false);
   const { value: Edit } = useLoaded(loadEdit, isEditing);
@@ -30,8 +30,7 @@ export function Node(props: NodeProps): ReactNode {
   const { node, calls, versions, loaded } = knownAt(moment);
   // What is loaded is at hand; it is shown in the same frame as the words that came.
   const since = loaded ? 0 : revision;
-  const asked = useMemo(() => ({ engine, messageKey, since }), [engine, messageKey, since]);
-  const { value: read, error } = useAnswer(readMessage, asked);
+  const { value: read, error } = useAnswer(readMessage, { engine, messageKey, since });
   const value = loaded ?? read;
   const { branches, checkpoints } = state;
   const holders = useMemo(

@@ -1,4 +1,4 @@
-import { type ReactNode, useMemo, useState } from 'react';
+import { type ReactNode, useState } from 'react';
 import { Copy } from '../Copy.tsx';
 import { useAnswer } from '../live.ts';
 import { recall, remember } from '../memory.ts';
@@ -30,15 +30,9 @@ export function Prompt(props: ViewProps): ReactNode {
   const modelId = picked || own;
   const { revision, messages, branchId, headKey, fragments, pending } = state;
   const requests = useRequests(engine);
-  const asked = useMemo(
-    () => ({ engine, node, isToday, format, modelId, tokenizer }),
-    [engine, node, isToday, format, modelId, tokenizer],
-  );
+  const question = { engine, node, isToday, format, modelId, tokenizer };
   // What else the answer depends on: it is asked for again when one of these changes.
-  const moment = useMemo(
-    () => ({ ...asked, requests, revision, messages, branchId, headKey, fragments, pending }),
-    [asked, requests, revision, messages, branchId, headKey, fragments, pending],
-  );
+  const moment = { ...question, requests, revision, messages, branchId, headKey, fragments, pending };
   const { value, error } = useAnswer(answerPrompt, moment);
   const setModel = (name: string): void => {
     setPicked(name);

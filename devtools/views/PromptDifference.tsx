@@ -1,5 +1,5 @@
 import type { UIMessage } from 'ai';
-import { type ReactNode, useMemo, useState } from 'react';
+import { type ReactNode, useState } from 'react';
 import { useAnswer } from '../live.ts';
 import { promptAt, type PromptAt, systemOf, turnBefore } from '../promptAt.ts';
 import type { ViewProps } from '../view.ts';
@@ -11,8 +11,7 @@ export function PromptDifference({ answer, engine, state, sight }: DifferencePro
   const [isMarked, setMarked] = useState(sight.against !== undefined);
   const before = turnBefore(engine, sight.node, state.headKey);
   const base = isMarked && sight.against !== undefined ? sight.against : before;
-  const moment = useMemo(() => ({ engine, base, answer }), [engine, base, answer]);
-  const { value, error } = useAnswer(otherPrompt, moment);
+  const { value, error } = useAnswer(otherPrompt, { engine, base, answer });
   return (
     <div className="scroll" tabIndex={0} role="group" aria-label="Difference">
       <p className="inset">

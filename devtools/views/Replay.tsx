@@ -31,12 +31,12 @@ export function ReplayOf({
 
 /** A recorded answer, as it came: all of it, in its own time, or up to the part at which it is to fail. */
 export function Replay({ request }: { readonly request: RecordedRequest }): ReactNode {
-  const { value: record, error } = useAnswer(maskedOf, request);
+  const { value: record, error } = useAnswer(maskedOf, { request });
   if (error) return <p className="alert">The record could not be shown: {error.message}</p>;
   return record ? <Player key={request.id} record={record} /> : <p className="words">Loading…</p>;
 }
 
-function maskedOf(request: RecordedRequest): Promise<RecordedRequest> {
+function maskedOf({ request }: { readonly request: RecordedRequest }): Promise<RecordedRequest> {
   return request.masked();
 }
 

@@ -1,14 +1,13 @@
 import type { UIMessage } from 'ai';
 import type { ContextEngine } from 'contextree';
-import { type ReactNode, useMemo } from 'react';
+import { type ReactNode } from 'react';
 import { useAnswer } from '../live.ts';
 import { wordsOf } from '../messageText.ts';
 import { Changes } from './Changes.tsx';
 
 /** What a message said before it was changed, and each change word by word, the newest first. */
 export function Revisions({ engine, messageKey, message, revision }: RevisionsProps): ReactNode {
-  const moment = useMemo(() => ({ engine, messageKey, revision }), [engine, messageKey, revision]);
-  const { value, error } = useAnswer(revisionsAt, moment);
+  const { value, error } = useAnswer(revisionsAt, { engine, messageKey, revision });
   if (error) return <p className="alert">The revisions could not be read: {error.message}</p>;
   if (!value) return <p className="words">Reading the revisions…</p>;
   if (value.length === 0) return <p className="words">It was never changed.</p>;

@@ -1,6 +1,6 @@
 import type { UIMessage } from 'ai';
 import type { ContextEngine } from 'contextree';
-import { type ReactNode, useMemo, useState } from 'react';
+import { type ReactNode, useState } from 'react';
 import { useAnswer } from '../live.ts';
 import { useLoaded } from '../loaded.ts';
 import { promptAt, systemOf } from '../promptAt.ts';
@@ -48,8 +48,7 @@ function Ask({ engine, state, sight, run }: ViewProps): ReactNode {
   const requests = useRequests(engine);
   const results = useRuns(engine);
   const { revision, fragments } = state;
-  const moment = useMemo(() => ({ engine, node, revision, fragments }), [engine, node, revision, fragments]);
-  const { value, error } = useAnswer(groundAt, moment);
+  const { value, error } = useAnswer(groundAt, { engine, node, revision, fragments });
   if (!engine.attached?.run)
     return (
       <p className="words">

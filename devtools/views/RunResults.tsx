@@ -1,5 +1,5 @@
 import type { ContextEngine } from 'contextree';
-import { type ReactNode, useMemo, useState } from 'react';
+import { type ReactNode, useState } from 'react';
 import { useAnswer } from '../live.ts';
 import { type Result, runsOf, useRuns, wordsOf } from '../runs.ts';
 import { wordChanges } from '../wordChanges.ts';
@@ -108,8 +108,7 @@ function Row({ result, base, isOpen, onOpen, onKeep }: RowProps): ReactNode {
 
 /** How many words came and went: `+12 -3`. */
 function WordCount({ before, after }: { readonly before: string; readonly after: string }): ReactNode {
-  const texts = useMemo(() => ({ before, after }), [before, after]);
-  const { value } = useAnswer(counted, texts);
+  const { value } = useAnswer(counted, { before, after });
   return value ?? '…';
 }
 

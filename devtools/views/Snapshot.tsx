@@ -1,6 +1,6 @@
 import { maskSecrets } from 'contextree';
 import type { Session } from 'contextree/session';
-import { type KeyboardEvent, type ReactNode, useMemo, useRef, useState } from 'react';
+import { type KeyboardEvent, type ReactNode, useRef, useState } from 'react';
 import { Copy } from '../Copy.tsx';
 import { download } from '../download.ts';
 import { fileName } from '../fileName.ts';
@@ -15,11 +15,18 @@ import { Tree } from './Tree.tsx';
 export function Snapshot({ engine, state, sight, onLook, onFile }: ViewProps): ReactNode {
   const { revision, messages, branchId, headKey, fragments, pending, checkpoints, chat } = state;
   const at = sight.node;
-  const moment = useMemo(
-    () => ({ engine, at, revision, messages, branchId, headKey, fragments, pending, checkpoints, chat }),
-    [engine, at, revision, messages, branchId, headKey, fragments, pending, checkpoints, chat],
-  );
-  const { value, error } = useAnswer(inspectAt, moment);
+  const { value, error } = useAnswer(inspectAt, {
+    engine,
+    at,
+    revision,
+    messages,
+    branchId,
+    headKey,
+    fragments,
+    pending,
+    checkpoints,
+    chat,
+  });
   const [withSecrets, setWithSecrets] = useState(false);
   const [shown, setShown] = useState<string>();
   const shownIn = useShownIn();
@@ -91,8 +98,7 @@ interface SearchProps {
 function Search({ value, onShow }: SearchProps): ReactNode {
   const [words, setWords] = useState('');
   const [at, setAt] = useState(0);
-  const moment = useMemo(() => ({ value, words }), [value, words]);
-  const { value: found = NONE } = useAnswer(search, moment);
+  const { value: found = NONE } = useAnswer(search, { value, words });
   const step = (by: number): void => {
     const next = (at + by + found.length) % Math.max(1, found.length);
     setAt(next);

@@ -11,8 +11,7 @@ import { Table } from './Table.tsx';
 /** Where the chats are kept, how much there is, how long writing takes, who else is here, and whether all of it is whole. */
 export function Storage({ engine, state, onOpen }: ViewProps): ReactNode {
   const [count, setCount] = useState(0);
-  const moment = useMemo(() => ({ engine, count }), [engine, count]);
-  const { value, error } = useAnswer(figuresAt, moment);
+  const { value, error } = useAnswer(figuresAt, { engine, count });
   const again = (): void => setCount((before) => before + 1);
   return (
     <div className="scroll" tabIndex={0} role="group" aria-label="Storage">
@@ -228,8 +227,7 @@ function at(sorted: readonly number[], share: number): number {
 /** What other tabs do with this chat right now. */
 function Tabs({ engine, state }: Pick<ViewProps, 'engine' | 'state'>): ReactNode {
   const { saveState, remoteMessages } = state;
-  const moment = useMemo(() => ({ engine, saveState, remoteMessages }), [engine, saveState, remoteMessages]);
-  const { value: held } = useAnswer(heldAt, moment);
+  const { value: held } = useAnswer(heldAt, { engine, saveState, remoteMessages });
   const remote = remoteMessages.length;
   return (
     <Facts
