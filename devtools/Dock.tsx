@@ -10,12 +10,10 @@ import {
   type Place,
   placeOf,
 } from './dock.ts';
-import { Dressed } from './Dressed.tsx';
-import { useLoaded } from './loaded.ts';
+import { Dressed, useTools } from './Dressed.tsx';
 import type { MenuItem } from './Menu.tsx';
 import { recall, remember } from './memory.ts';
 import { useOwnWindow } from './ownWindow.ts';
-import type * as Tools from './dockTools.ts';
 import { type DevtoolsTheme, Shadow } from './Shadow.tsx';
 import { panelCss } from './theme.ts';
 
@@ -39,7 +37,7 @@ export function Dock({ position, theme, styleNonce, onInsetsChange, children }: 
   const place = placeOf(chosen.side ?? position, chosen, extent);
   const [isUnder, setUnder] = useState(false);
   useInsets(own.window ? undefined : place, onInsetsChange);
-  const { value: tools } = useLoaded(loadTools, true);
+  const tools = useTools();
   const worn = chosen.theme ?? theme ?? 'system';
 
   const choose = (more: ReturnType<typeof recall>): void => {
@@ -143,9 +141,4 @@ function setInsets(insets: Insets, tell: ((insets: Insets) => void) | undefined)
   for (const [side, size] of Object.entries(insets))
     style.setProperty(`--contextree-inset-${side}`, `${size}px`);
   tell?.(insets);
-}
-
-/** The panel is there before it is resized. */
-function loadTools(): Promise<typeof Tools> {
-  return import('./dockTools.ts');
 }

@@ -1,15 +1,26 @@
 import type { ReactNode } from 'react';
 import { useLoaded } from './loaded.ts';
 import { Style } from './Shadow.tsx';
+import type * as Tools from './tools.ts';
+
+/** What comes right after the first rows. */
+export function loadTools(): Promise<typeof Tools> {
+  return import('./tools.ts');
+}
+
+/** The same, undefined until it is there. */
+export function useTools(): typeof Tools | undefined {
+  return useLoaded(loadTools, true).value;
+}
 
 /** Children whose styles come later than the panel, as their code does: they are shown when both are here. */
 export function Dressed({ meanwhile, children }: DressedProps): ReactNode {
-  const { value: css, error } = useLoaded(loadCss, true);
+  const { value: tools, error } = useLoaded(loadTools, true);
   if (error) throw error;
-  if (css === undefined) return meanwhile;
+  if (!tools) return meanwhile;
   return (
     <>
-      <Style css={css} />
+      <Style css={tools.viewCss} />
       {children}
     </>
   );
@@ -19,8 +30,4 @@ interface DressedProps {
   /** What is shown until then. Default: nothing. */
   readonly meanwhile?: ReactNode;
   readonly children: ReactNode;
-}
-
-async function loadCss(): Promise<string> {
-  return (await import('./viewCss.ts')).viewCss;
 }

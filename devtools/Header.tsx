@@ -1,8 +1,6 @@
 import type { ContextEngine } from 'contextree';
 import type { ReactNode } from 'react';
 
-// What few panels show: it comes when it is needed.
-
 /** Which of several engines is shown. */
 export function Engines({ engines, picked, onPick }: EnginesProps): ReactNode {
   return (

@@ -1,7 +1,5 @@
 import { type KeyboardEvent, type ReactNode, useId, useRef, useState } from 'react';
-import { Dressed } from './Dressed.tsx';
-import { useLoaded } from './loaded.ts';
-import type { MenuItems } from './MenuItems.tsx';
+import { Dressed, useTools } from './Dressed.tsx';
 
 /** One line of a menu: an action, or one choice of several. */
 export interface MenuItem {
@@ -15,11 +13,11 @@ export interface MenuItem {
   readonly off?: string | undefined;
 }
 
-/** A button that opens a menu of groups, each with its name; what stands in it comes when it is first opened. */
+/** A button that opens a menu of groups, each with its name. */
 export function Menu({ label, sign = '⋯', groups }: MenuProps): ReactNode {
   const id = useId();
   const [isOpen, setOpen] = useState(false);
-  const { value: Items } = useLoaded(loadItems, isOpen);
+  const tools = useTools();
   const place = useRef<HTMLDivElement>(null);
   const button = useRef<HTMLButtonElement>(null);
   const close = (): void => {
@@ -46,22 +44,18 @@ export function Menu({ label, sign = '⋯', groups }: MenuProps): ReactNode {
         title={label}
         aria-haspopup="menu"
         aria-expanded={isOpen}
-        aria-controls={isOpen && Items ? id : undefined}
+        aria-controls={isOpen && tools ? id : undefined}
         onClick={() => setOpen(!isOpen)}
       >
         {sign}
       </button>
-      {isOpen && Items && (
+      {isOpen && tools && (
         <Dressed>
-          <Items id={id} label={label} groups={groups} onClose={close} />
+          <tools.MenuItems id={id} label={label} groups={groups} onClose={close} />
         </Dressed>
       )}
     </div>
   );
-}
-
-async function loadItems(): Promise<typeof MenuItems> {
-  return (await import('./MenuItems.tsx')).MenuItems;
 }
 
 interface MenuProps {

@@ -10,13 +10,12 @@ import {
   useRef,
   useState,
 } from 'react';
-import { Dressed } from './Dressed.tsx';
+import { Dressed, useTools } from './Dressed.tsx';
 import { Guard } from './Guard.tsx';
 import { useLive } from './follow.ts';
 import { useLoaded } from './loaded.ts';
 import { Menu } from './Menu.tsx';
 import { recall, remember } from './memory.ts';
-import type * as Header from './Header.tsx';
 import type { SessionCopy } from './sessionCopy.ts';
 import { type Sight, type ViewName, type ViewProps, VIEWS } from './view.ts';
 import { Graph } from './views/Graph.tsx';
@@ -80,14 +79,10 @@ export function Views({
     openFile(file);
   };
   const shown = copy.engine ?? engines[picked] ?? engines[0] ?? engine;
-  const more = useLoaded(loadHeader, engines.length > 1 || copy.failure !== undefined).value;
+  const tools = useTools();
   const list = useRef<HTMLDivElement>(null);
   const place = useRef<HTMLDivElement>(null);
-  useEffect(() => {
-    const open = new AbortController();
-    void import('./keepFocus.ts').then(({ keepFocus }) => keepFocus(place.current, open.signal));
-    return () => open.abort();
-  }, []);
+  useEffect(() => tools?.keepFocus(place.current), [tools]);
   const select = (name: ViewName): void => {
     setTab(name);
     remember({ tab: name });
@@ -96,6 +91,7 @@ export function Views({
   const look = (at: Sight): void => setSight((before) => ({ ...before, ...at }));
   const props: TabProps = {
     tab,
+    tools,
     modelId,
     tokenizer,
     run,
@@ -111,12 +107,14 @@ export function Views({
   return (
     <div ref={place} className="views" onDragOver={allowFiles} onDrop={onDrop}>
       <header className="bar">
-        {engines.length > 1 && more && <more.Engines engines={engines} picked={picked} onPick={setPicked} />}
+        {engines.length > 1 && tools && (
+          <tools.Engines engines={engines} picked={picked} onPick={setPicked} />
+        )}
         <Tabs id={id} tab={tab} onSelect={select} list={list} takesFocus={takesFocus} />
         {children}
       </header>
-      {copy.failure !== undefined && more && (
-        <more.FileNote text={copy.failure} onClose={() => setCopy({})} />
+      {copy.failure !== undefined && tools && (
+        <tools.FileNote text={copy.failure} onClose={() => setCopy({})} />
       )}
       <div className="view" role="tabpanel" id={`${id}view`} aria-labelledby={`${id}${tab}`}>
         <Guard key={tab} renderFailure={(error, retry) => <Failed error={error} retry={retry} />}>
@@ -130,10 +128,6 @@ export function Views({
 /** Without this, a browser would leave the page for the file. */
 function allowFiles(event: DragEvent): void {
   if (event.dataTransfer.types.includes('Files')) event.preventDefault();
-}
-
-function loadHeader(): Promise<typeof Header> {
-  return import('./Header.tsx');
 }
 
 interface TabsProps {
@@ -239,6 +233,7 @@ function tabAfterKey(key: string, tab: ViewName): ViewName | undefined {
 
 interface TabProps extends Omit<ViewProps, 'engine' | 'state'> {
   readonly tab: ViewName;
+  readonly tools: ReturnType<typeof useTools>;
   /** Goes back to the app's chat from a session file. */
   readonly onCloseCopy: (() => void) | undefined;
 }
@@ -247,28 +242,30 @@ function ProvidedView(props: TabProps): ReactNode {
   return <ViewOf {...props} engine={useEngine()} />;
 }
 
-function ViewOf({ tab, sight, onCloseCopy, ...rest }: TabProps & Pick<ViewProps, 'engine'>): ReactNode {
+function ViewOf({
+  tab,
+  tools,
+  sight,
+  onCloseCopy,
+  ...rest
+}: TabProps & Pick<ViewProps, 'engine'>): ReactNode {
   const { engine } = rest;
   const state = useLive(engine);
   useEffect(() => {
     // What goes wrong while reading stands in the state.
     engine.ready().catch(() => undefined);
   }, [engine]);
-  useEffect(() => {
-    const open = new AbortController();
-    void keepEvents(engine, open.signal);
-    return () => open.abort();
-  }, [engine]);
+  // For the view of the log.
+  useEffect(() => tools?.logOf(engine).listen(), [tools, engine]);
   useEffect(() => engine.record(), [engine]);
-  const more = useLoaded(loadHeader, engine.isReadOnly).value;
   const load = later[tab];
   const props = { ...rest, state, sight: sightIn({ engine, revision: state.revision }, sight) };
   const key = `${engine.isReadOnly} ${engine.chatId}`;
   const title = state.chat?.title ?? engine.chatId;
   return (
     <>
-      {engine.isReadOnly && more && (
-        <more.FileNote
+      {engine.isReadOnly && tools && (
+        <tools.FileNote
           text={`Read-only copy of ${title}: nothing of it can be changed.`}
           onClose={onCloseCopy}
         />
@@ -276,12 +273,6 @@ function ViewOf({ tab, sight, onCloseCopy, ...rest }: TabProps & Pick<ViewProps,
       {load ? <Later key={key} load={load} {...props} /> : <Graph key={key} {...props} />}
     </>
   );
-}
-
-/** Keeps the events of an engine, for the view of the log, until the signal says so. */
-async function keepEvents(engine: ContextEngine, signal: AbortSignal): Promise<void> {
-  const { logOf } = await import('./events.ts');
-  if (!signal.aborted) signal.addEventListener('abort', logOf(engine).listen());
 }
 
 /** What is asked of the engine takes the moment along: another revision may know another message. */

@@ -1,10 +1,12 @@
 /**
  * Keeps the focus inside an element: where what has it is taken away or disabled, the nearest thing beside it that can be
  * focused takes the focus. A person who uses the keyboard then goes on from there, and not from the top of the page.
- * Until the signal says so.
+ * Until the result is called.
  */
-export function keepFocus(place: HTMLElement | null, signal: AbortSignal): void {
-  if (!place || signal.aborted) return;
+export function keepFocus(place: HTMLElement | null): (() => void) | undefined {
+  if (!place) return undefined;
+  const kept = new AbortController();
+  const { signal } = kept;
   /** What had the focus last, and what it stood in, from the inside out; empty where the person left it. */
   let path: readonly Element[] = [];
   const note = ({ target }: FocusEvent): void => {
@@ -28,7 +30,10 @@ export function keepFocus(place: HTMLElement | null, signal: AbortSignal): void 
   observer.observe(place, { childList: true, subtree: true, attributeFilter: ['disabled'] });
   place.addEventListener('focusin', note, { signal });
   place.addEventListener('focusout', leave, { signal });
-  signal.addEventListener('abort', () => observer.disconnect());
+  return () => {
+    kept.abort();
+    observer.disconnect();
+  };
 }
 
 function isGone(element: Element): boolean {

@@ -1,4 +1,5 @@
 import { useEffect, useState } from 'react';
+import { loadTools } from './Dressed.tsx';
 import type { Opened } from './openWindow.ts';
 
 /** A window of the panel's own, and how to open and close it. */
@@ -12,14 +13,16 @@ export interface OwnWindow {
 
 /**
  * A window of its own for what stands in the page. It goes with the page; whoever closes it finds the panel in the page
- * again. The code comes with the click, whose permission to open a window lasts for some seconds.
+ * again.
  */
 export function useOwnWindow(): OwnWindow {
   const [own, setOwn] = useState<Opened | null>(null);
   useEffect(() => own?.close, [own]);
   const close = (): void => setOwn(null);
   const open = (): void => {
-    void import('./openWindow.ts').then(({ openWindow }) => openWindow(close)).then(setOwn);
+    void loadTools()
+      .then(({ openWindow }) => openWindow(close))
+      .then(setOwn);
   };
   return { window: own && own.window, open, close };
 }

@@ -2,7 +2,7 @@ import type { ContextEngine, EngineState } from 'contextree';
 import { type KeyboardEvent, type ReactNode, useMemo, useRef, useState } from 'react';
 import { useAttempt } from '../attempt.ts';
 import { branchOff } from '../branching.ts';
-import { Dressed } from '../Dressed.tsx';
+import { Dressed, useTools } from '../Dressed.tsx';
 import { counted } from '../figures.ts';
 import { type GraphModel, graphModel } from '../graphRows.ts';
 import { useLoaded } from '../loaded.ts';
@@ -12,7 +12,6 @@ import { useShownIn } from '../Shadow.tsx';
 import type { ViewProps } from '../view.ts';
 import { COLUMNS, type ColumnName } from '../columns.ts';
 import { GraphList } from './GraphList.tsx';
-import type * as Tools from './graphTools.ts';
 import type { Node } from './Node.tsx';
 
 /**
@@ -28,7 +27,7 @@ export function Graph(props: ViewProps): ReactNode {
   const { ref, isNarrow } = useNarrow();
   const { failure, attempt } = useAttempt();
   const [found, setFound] = useState<readonly string[]>();
-  const { value: tools } = useLoaded(loadTools, true);
+  const tools = useTools();
   const box = useRef<HTMLInputElement>(null);
   const [naming, setNaming] = useState<string>();
   const [isHelpOpen, setHelp] = useState(false);
@@ -159,11 +158,6 @@ export function Graph(props: ViewProps): ReactNode {
         ))}
     </div>
   );
-}
-
-/** The rows come first. */
-function loadTools(): Promise<typeof Tools> {
-  return import('./graphTools.ts');
 }
 
 async function loadNode(): Promise<typeof Node> {

@@ -23,7 +23,7 @@ import type { ViewName } from '../../devtools/view.ts';
 // The panel's code comes when it is wanted, and so does that of estimates: a busy machine takes its time over a first
 // import.
 beforeAll(async () => {
-  await Promise.all([import('../../devtools/Panel.tsx'), import('../../devtools/viewCss.ts')]);
+  await Promise.all([import('../../devtools/Panel.tsx'), import('../../devtools/tools.ts')]);
   const engine = new ContextEngine({ store: new InMemoryContextStore(), chatId: 'warm', userId: 'me' });
   await engine.estimate();
 });
