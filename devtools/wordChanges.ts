@@ -13,10 +13,10 @@ const MOST = 5_000;
  * first question. Two texts that have next to nothing in common are one that went and one that came.
  */
 export async function wordChanges(before: string, after: string): Promise<readonly Change[]> {
-  const { diffWordsWithSpace } = await import('./words.ts');
+  const { diffArrays } = await import('./words.ts');
   // Many may be asked for at once: each is a task of its own.
   await new Promise((resolve) => setTimeout(resolve));
-  const changes = diffWordsWithSpace(before, after, { timeout: PATIENCE, maxEditLength: MOST });
+  const changes = diffArrays(wordsIn(before), wordsIn(after), { timeout: PATIENCE, maxEditLength: MOST });
   if (!changes)
     return [
       { text: before, kind: 'removed' },
@@ -24,10 +24,17 @@ export async function wordChanges(before: string, after: string): Promise<readon
     ];
   return phrases(
     changes.map(({ value, added, removed }) => ({
-      text: value,
+      text: value.join(''),
       kind: added ? 'added' : removed ? 'removed' : 'same',
     })),
   );
+}
+
+/** A word, a line's end, a space, or any other sign: what scripts write without spaces is compared sign by sign. */
+const WORDS = /[\p{sc=Latn}\p{sc=Grek}\p{sc=Cyrl}\p{M}\d_]+|\r?\n|[^\S\r\n]+|./gsu;
+
+function wordsIn(text: string): string[] {
+  return text.match(WORDS) ?? [];
 }
 
 /** Words that changed one after the other are one change, the space between them included. */

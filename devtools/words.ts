@@ -1,3 +1,3 @@
-// The one door to the library that compares words: what is imported through it is what is used of it, where a whole
+// The one door to the library that compares lists: what is imported through it is what is used of it, where a whole
 // library would come with an `import()` of its own.
-export { diffWordsWithSpace } from 'diff';
+export { diffArrays } from 'diff';
