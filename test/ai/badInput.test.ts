@@ -263,7 +263,7 @@ describe('a message', () => {
   it('with an id that another branch holds gets one of its own, and that branch keeps its words', async () => {
     await page.ask('One?', 'First.');
     const { id } = page.chats.active.messages[0]!;
-    await page.edit(id, 'Un?', 'Premier.');
+    await page.reword(id, 'Un?', 'Premier.');
     await page.script.answer(
       page.chats.active.sendMessage({ id, role: 'user', parts: [{ type: 'text', text: 'Two?' }] }),
       'Second.',

@@ -116,9 +116,9 @@ describe('another version', () => {
   it('of a question keeps the old one with all that followed', async () => {
     await page.ask('Two?', 'Second.');
     const [root, , second] = page.chats.active.messages;
-    await page.edit(second!.id, 'Deux?', 'Deuxième.');
+    await page.reword(second!.id, 'Deux?', 'Deuxième.');
     expect(page.shown()).toBe('q: One? | a: First. | q: Deux? | a: Deuxième.');
-    await page.edit(root!.id, 'Un?', 'Premier.');
+    await page.reword(root!.id, 'Un?', 'Premier.');
     expect(page.shown()).toBe('q: Un? | a: Premier.');
     expect(page.engine.siblings(page.chats.active.messages[0]!.id).ids).toHaveLength(2);
     expect(await page.stored('main')).toBe('q: One? | a: First. | q: Two? | a: Second.');

@@ -75,11 +75,11 @@ describe('an answer that another tab is writing', () => {
   });
 
   it('leaves the question before it to be edited, and its own one too', async () => {
-    await there.edit(list()[0]!.id, 'Un?', 'Premier.');
+    await there.reword(list()[0]!.id, 'Un?', 'Premier.');
     expect(there.shown()).toBe('q: Un? | a: Premier.');
     await there.engine.switchBranch('main');
     await expect.poll(() => there.shown()).toBe('q: One? | a: First. | q: Two? | a: Sec');
-    await there.edit(list()[2]!.id, 'Deux?', 'Deuxième.');
+    await there.reword(list()[2]!.id, 'Deux?', 'Deuxième.');
     expect(there.shown()).toBe('q: One? | a: First. | q: Deux? | a: Deuxième.');
     await exchange.answer('ond.');
     await sent;

@@ -183,7 +183,7 @@ describe('a message of the system in the midst of a conversation', () => {
 
   it('is followed by each version of what is asked after it', async () => {
     const [, , , second] = page.chats.active.messages;
-    await page.edit(second!.id, 'Three?', 'Trois.');
+    await page.reword(second!.id, 'Three?', 'Trois.');
     await page.script.answer(page.chats.active.regenerate(), 'Drei.');
     const stand = 'q: One? | a: First. | a: Speak French. | ';
     expect(await page.stored('main')).toBe(`${stand}q: Two? | a: Deux.`);

@@ -49,7 +49,7 @@ describe('reminders in a chat', () => {
     await page.script.answer(page.chats.active.regenerate(), 'ho');
     expect(sent(page)).toBe('q: hello+note1');
     const [question] = page.chats.active.messages;
-    await page.edit(question!.id, 'goodbye', 'bye');
+    await page.reword(question!.id, 'goodbye', 'bye');
     expect(sent(page)).toBe('q: goodbye+note2');
     expect(page.shown()).toBe('q: goodbye | a: bye');
     expect(await branches(page)).toEqual(['main', 'main-v2', 'main-v3']);

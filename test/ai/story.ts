@@ -26,7 +26,7 @@ export interface Page {
   /** Continue: the answer goes on, as far as these words. */
   goOn(...answer: string[]): Promise<Exchange>;
   /** Other words for the question of this id, and the whole answer to them. */
-  edit(id: string, text: string, ...answer: string[]): Promise<void>;
+  reword(id: string, text: string, ...answer: string[]): Promise<void>;
   /** A question, and an answer that breaks off behind these words. */
   cut(question: string, ...answer: string[]): Promise<void>;
   /** The stream that a server gives whoever comes back for an answer, and when that is taken up. */
@@ -87,7 +87,7 @@ async function pageOf(store: ContextStore, options: PageOptions, open: Open): Pr
       return kept === now ? now : `shown: ${now}, stored: ${kept}`;
     },
     ask: (text, ...answer) => script.answer(chats.active.sendMessage({ text }), ...answer),
-    edit: (messageId, text, ...answer) =>
+    reword: (messageId, text, ...answer) =>
       script.answer(chats.active.sendMessage({ text, messageId }), ...answer),
     cut: async (text, ...answer) => {
       await (await begin(text, ...answer)).break();

@@ -314,7 +314,7 @@ describe('what the chat shows', () => {
     const { store } = await longChat(110);
     const page = await openPage(store);
     const [oldest] = page.chats.active.messages;
-    await page.edit(oldest!.id, 'Edited', 'Answered');
+    await page.reword(oldest!.id, 'Edited', 'Answered');
     const parent = page.engine.node(oldest!.id)!.parentId;
     expect(page.engine.node(page.chats.active.messages.at(-2)!.id)!.parentId).toBe(parent);
     expect(await page.stored('main-v2')).toMatch(/q: q9 \| a: a9 \| q: Edited \| a: Answered$/);
