@@ -27,24 +27,6 @@ const parts: readonly Part[] = [
   // Whoever loads the session is about to load the store.
   { name: 'chat', loadedBy: ['src/engine/session.ts', 'src/store/indexeddb/connection.ts'] },
   { name: 'turns', loadedBy: ['src/ai/turns.ts'] },
-  { name: 'launcher', loadedBy: ['devtools/Launcher.tsx'] },
-  { name: 'Panel', loadedBy: ['devtools/Panel.tsx'] },
-  { name: 'tools', loadedBy: ['devtools/tools.ts'] },
-  // What several views are made of.
-  {
-    name: 'pieces',
-    loadedBy: [
-      'devtools/Copy.tsx',
-      'devtools/download.ts',
-      'devtools/promptAt.ts',
-      'devtools/views/Changes.tsx',
-      'devtools/views/ModelPicker.tsx',
-      'devtools/views/Parts.tsx',
-      'devtools/views/Size.tsx',
-      'devtools/views/Table.tsx',
-      'devtools/views/words.ts',
-    ],
-  },
 ];
 
 function groupOf({ name, loadedBy, sharedWith }: Part, at: number): Rolldown.CodeSplittingGroup {
