@@ -526,6 +526,20 @@ describe('an answer that is not what was hoped for', () => {
     render(<App store={store} settings={createSettings()} transport={transport} />);
   }
 
+  test('without a word it is an alert in words, and is tried again', async () => {
+    openOn([]);
+    await userEvent.type(message(), 'Hello{Enter}');
+    const alert = await screen.findByRole('alert');
+    expect(alert.textContent).toMatch(/without a word/);
+    expect(alert.closest('article')?.getAttribute('aria-label')).toBe('Assistant');
+    await userEvent.click(
+      within(alert.closest('article') as HTMLElement).getByRole('button', { name: 'Try again' }),
+    );
+    await waitFor(() => expect(alert.isConnected).toBe(false));
+    expect(await screen.findByRole('alert')).toBeDefined();
+    expect(screen.queryByText('Not answered')).toBeNull();
+  });
+
   test('without a word, but not for nothing, it says so after a reload, too, and another try is a version', async () => {
     openOn([], { inputTokens: 3, outputTokens: 0 });
     await userEvent.type(message(), 'Hello{Enter}');
@@ -539,6 +553,26 @@ describe('an answer that is not what was hoped for', () => {
     await screen.findByRole('group', { name: 'Version 2 of 2' });
     await waitFor(() => expect(answers().map(({ textContent }) => textContent)[0]).toContain('Hi.'));
     expect(screen.queryByRole('alert')).toBeNull();
+  });
+
+  test('interrupted, it goes on as another version when something was said after it', async () => {
+    openApp();
+    await userEvent.type(message(), '/fail after 5{Enter}');
+    await screen.findByRole('button', { name: 'Continue' });
+    const half = answers()[0]?.querySelector('.message-body')?.textContent ?? '';
+    await ask('And then?');
+    const [first] = answers();
+    await userEvent.click(within(first as HTMLElement).getByRole('button', { name: 'Continue' }));
+    await screen.findByRole('group', { name: 'Version 2 of 2' });
+    await screen.findByRole('button', { name: 'Send' });
+    await waitFor(() => expect(screen.queryByText('Interrupted')).toBeNull());
+    expect(answers()).toHaveLength(1);
+    expect(answers()[0]?.textContent).toContain(half);
+    expect(answers()[0]?.textContent?.length).toBeGreaterThan(half.length + 100);
+    // The one that something was said after is as it was.
+    await userEvent.click(button('Previous version'));
+    await waitFor(() => expect(answers()).toHaveLength(2));
+    expect(answers()[0]?.querySelector('.message-body')?.textContent).toBe(half);
   });
 
   test('interrupted, it leaves no version when it can’t go on, and can be asked to again', async () => {

@@ -1,4 +1,5 @@
 import { act, fireEvent, render } from '@testing-library/react';
+import type { ContextEngine } from 'contextree';
 import { ContextDevtools, ContextDevtoolsPanel } from 'contextree/devtools';
 import { renderToString } from 'react-dom/server';
 import { describe, expect, it, vi } from 'vitest';
@@ -176,6 +177,18 @@ it('has a picker where it is given several engines', async () => {
 });
 
 describe('a closed panel', () => {
+  it('listens to nothing; an open one listens once', async () => {
+    const engine = await chat('q1', 'a1');
+    const watched = countListeners(engine);
+    show(engine, { engine });
+    await settle();
+    expect(watched.listeners()).toBe(0);
+    await press(opener());
+    await eventually(() => expect(watched.listeners()).toBe(1));
+    await type(focused() as HTMLElement, 'Escape');
+    expect(watched.listeners()).toBe(0);
+  });
+
   it('reads nothing while the conversation goes on', async () => {
     const engine = await chat('q1', 'a1');
     show(engine);
@@ -280,3 +293,18 @@ describe('a panel that fails', () => {
     vi.restoreAllMocks();
   });
 });
+
+/** Counts who listens to the engine's state from now on. */
+function countListeners(engine: ContextEngine): { listeners(): number } {
+  const subscribe = engine.state.subscribe;
+  let count = 0;
+  vi.spyOn(engine.state, 'subscribe').mockImplementation((listener) => {
+    const stop = subscribe(listener);
+    count += 1;
+    return () => {
+      count -= 1;
+      stop();
+    };
+  });
+  return { listeners: () => count };
+}

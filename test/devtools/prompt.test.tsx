@@ -21,6 +21,14 @@ const ofWords: BatchTokenizer = {
 };
 
 describe('the prompt', () => {
+  it('shows what the model would get: the rendered fragments, and the messages in order', async () => {
+    const engine = await chat('q1', 'a1');
+    engine.set(role('You are a tutor.'));
+    await open(engine, 'Prompt');
+    expect(view().querySelector('pre')?.textContent).toBe((await engine.resolve()).systemPrompt);
+    expect(turns()).toEqual(['userq1', 'assistanta1']);
+  });
+
   it('follows the engine: fragments, new turns, another branch', async () => {
     const engine = await chat('q1', 'a1');
     await open(engine, 'Prompt');

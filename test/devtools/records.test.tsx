@@ -34,6 +34,15 @@ describe('the storage', () => {
     expect(fact('Messages')).toBe('3');
   });
 
+  it('tells how long writes took, as long as the panel is open', async () => {
+    const engine = await chat('q1');
+    await open(engine, 'Storage');
+    expect(await eventually(() => panel().getByText('None yet.'))).toBeTruthy();
+    await say(engine, 'a1');
+    await say(engine, 'q2');
+    await eventually(() => expect(tableRow(/^save 2 .+ms .+ms .+ms$/)).toBeTruthy());
+  });
+
   it('says what the browser allows, and asks it to keep the site', async () => {
     const engine = await chat('q1');
     const store = engine.store as Required<typeof engine.store>;

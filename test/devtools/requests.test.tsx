@@ -174,7 +174,7 @@ describe('the cost of turns', () => {
 });
 
 describe('a run', () => {
-  it('asks without a fragment, and keeps an answer with what it was made from', async () => {
+  it('asks without saving, and keeps one answer as a branch', async () => {
     const engine = await chat();
     engine.set(hint('Be brief.'), role('A tutor.'));
     const chats = recordedChats(engine, { runsDry: true, answers: ['First.', 'Another.'] });
@@ -183,14 +183,18 @@ describe('a run', () => {
     await press(await eventually(() => panel().getByRole('checkbox', { name: /^hint/ })));
     await press(panel().getByRole('button', { name: 'Run' }));
     await eventually(() => expect(panel().getByText('done')).toBeTruthy());
+    expect(engine.graph().nodes).toHaveLength(2);
     const [asked, run] = engine.requests();
-    expect(asked?.system).toContain('Be brief.');
-    expect(run?.system).toBe('<role>A tutor.</role>');
+    expect([asked?.system, run?.system]).toEqual([
+      expect.stringContaining('Be brief.'),
+      '<role>A tutor.</role>',
+    ]);
     expect(run).toMatchObject({ status: 'done', parentKey: asked?.parentKey });
     await press(panel().getByRole('button', { name: 'Keep' }));
-    await eventually(() => expect(engine.state.getState().branches).toHaveLength(2));
-    const { headKey, branches } = engine.state.getState();
-    expect(engine.node(branches[1]!.headKey!)!.sources).toEqual([headKey]);
+    await eventually(() => expect(words()).toContain('Kept as main-v2'));
+    const { headKey } = engine.state.getState();
+    expect(engine.graph().nodes.map(({ content }) => content)).toEqual(['One?', 'First.', 'Another.']);
+    expect(engine.node(engine.state.getState().branches[1]!.headKey!)!.sources).toEqual([headKey]);
   });
 
   it('is five at a time, three of them together, and all of them can be stopped', async () => {
