@@ -10,9 +10,9 @@ export interface Answer<T> {
 type Question<M, T> = (moment: M, signal: AbortSignal) => Promise<T>;
 
 /**
- * The answer to `question`, asked again for each other `moment`: when one of the things in it is another one. One question
- * at a time, and of those that come meanwhile only the last: what takes long is shown late, but shown. Give up on one when
- * its signal says so.
+ * The answer to `question`, the same function each time, asked again when one of the values of `moment` changes. One
+ * question at a time, and of those that come meanwhile only the last: what takes long is shown late, but shown. Give up on
+ * one when its signal says so.
  */
 export function useAnswer<M extends object, T>(question: Question<M, T>, moment: M): Answer<T> {
   const [answer, setAnswer] = useState<Answer<T>>({});

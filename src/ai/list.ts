@@ -94,8 +94,9 @@ export class List<M extends UIMessage> {
   }
 
   /**
-   * Gives the list up to a question, as it is saved by then; undefined where there is no such question. Versions have one id,
-   * and another one may be shown by then: these are found by the keys that they have now.
+   * Returns a function that gives the list up to a question, each message as it is saved when the function is called; undefined
+   * where there is no such question. Versions have one id, and another version may be shown by then, so messages are found by
+   * the keys that they have now.
    */
   upTo(messageId: string | undefined, branchId: string | undefined): (() => readonly M[]) | undefined {
     const engine = this.#engine;

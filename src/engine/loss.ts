@@ -45,7 +45,10 @@ function isHere({ seq }: { readonly seq?: number }): boolean {
   return seq === undefined;
 }
 
-/** Writes all that this page knows, in pieces, parents first, marks last. Drafts went with their database: their words count, too. */
+/**
+ * Writes all that this page knows, in pieces, parents first, marks last. Before, it settles answers whose tab has died: their
+ * drafts were lost with the database.
+ */
 export async function writeWhole(writer: Writer, options: () => CommitOptions): Promise<void> {
   const { chatId, store } = writer.desk;
   writer.others.take(await store.load(chatId));

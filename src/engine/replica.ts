@@ -96,8 +96,8 @@ export class Replica {
 
   /** Takes in what the store read or wrote. */
   absorb(records: ChatRecords): Joined {
-    const { database, generation, seq } = this.isLate(records) ? this : records;
-    Object.assign(this, { database, generation, seq });
+    if (!this.isLate(records))
+      ({ database: this.database, generation: this.generation, seq: this.seq } = records);
     const joined = this.join(records);
     for (const { key, rev, by, parts, preview } of records.growing) {
       const known = this.chat.messages.get(key);
