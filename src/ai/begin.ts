@@ -8,15 +8,18 @@ import type { SendOptions } from './note.ts';
 import { request } from './request.ts';
 import { Turn } from './turn.ts';
 
-/** Begins the turn that a request of the AI SDK asks for; it is saved when this resolves to what asks the transport. */
+/**
+ * Opens and saves the turn that a request of the AI SDK asks for. Resolves to a function that sends the request to the
+ * transport.
+ */
 export async function begin<M extends UIMessage>(
   chat: OurChat<M>,
   sent: SendOptions<M>,
 ): Promise<() => Promise<ReadableStream<UIMessageChunk>>> {
   const { host } = chat;
-  // A call that is answered in this moment, in any chat, shows its result before that is saved: it would look like
-  // another version. An answer that was taken up meanwhile may grow for long. This request is refused for it: once another
-  // one has begun, the AI SDK can't stop it any more.
+  // A result that is just being given to a tool call is already in the list but not saved yet. The plan would take that message
+  // for another version, so wait for the save. Do not wait for an answer that was taken up meanwhile: it may grow for long, and
+  // the AI SDK could no longer stop it once another request has begun. `Turn.open()` refuses this request then.
   const ends = (): unknown => !chat.turn?.isOpen && chat.settled();
   do await Promise.allSettled([ends(), ...chat.writes, ...host.writes]);
   while (chat.writes.size + host.writes.size > 0);
@@ -30,7 +33,7 @@ export async function begin<M extends UIMessage>(
 
 const loadSeam = lazily(() => import('./seam.ts'));
 
-/** Saves the turn that a list asks for, on a branch of its own where it needs one, and takes the chat along. */
+/** Saves the turn that a list asks for, on a new branch where the list differs from its branch, and moves the chat there. */
 export async function beginTurn<M extends UIMessage>(
   chat: OurChat<M>,
   named: { readonly messageId?: string | undefined; readonly answerId?: string | undefined },
@@ -46,12 +49,12 @@ export async function beginTurn<M extends UIMessage>(
     void turn.settled.then(() => chat.host.sync());
     return (chat.turn = turn);
   } catch (error) {
-    // A message that can't be kept is not part of the chat, and an answer that is not replaced still is; anything
-    // else may be tried again from the list.
+    // After `invalid-messages` and `busy` the list must show what is saved again. After any other error it stays, so that the
+    // person can try again.
     if (isContextError(error, 'invalid-messages') || isContextError(error, 'busy')) {
-      // What another tab writes stands behind that again with the next look.
+      // The next `sync()` shows what another tab writes behind the list again.
       list.leaveRemote();
-      // What grows here at this moment is in the list alone: another request took up the answer that this one is refused.
+      // Another request took up the answer because of which this one is refused: the growing words are in the list alone.
       const growing = chat.turn?.isOpen ? withId(list.now, chat.turn.id) : undefined;
       list.now = growing ? put(list.saved, growing) : list.saved;
       queue?.refused();
@@ -60,7 +63,10 @@ export async function beginTurn<M extends UIMessage>(
   }
 }
 
-/** The branch that a turn goes to: its chat's, or, where a join united that branch with another, the one that holds its messages. */
+/**
+ * The branch that a turn goes to: the branch of its chat, or the branch that holds the chat's messages where a join merged the
+ * two.
+ */
 function branchOf<M extends UIMessage>({ engine, branchId, list }: OurChat<M>): string {
   const { branches, branchId: active } = engine.state.getState();
   if (branchId === undefined) return active;
@@ -69,7 +75,7 @@ function branchOf<M extends UIMessage>({ engine, branchId, list }: OurChat<M>): 
   return engine.branchHolding(keyOf(engine, last.id, branchId) ?? '') ?? branchId;
 }
 
-/** The list with unique ids, without messages that stand in it twice. */
+/** The list with unique ids, and each message once. */
 function withOwnIds<M extends UIMessage>(list: OurChat<M>['list']): readonly M[] {
   const seen = new Map<string, M>();
   list.now = list.now.flatMap((message) => {
@@ -82,18 +88,18 @@ function withOwnIds<M extends UIMessage>(list: OurChat<M>['list']): readonly M[]
 }
 
 /**
- * Saves a list that the app brought along, and that nothing was said to yet. Where something is cut from it, or answered in
- * it, the rest is nowhere else.
+ * Saves a list that the app set before anything was said in the chat. A turn that cuts the list, or answers a tool call in it,
+ * would lose the rest: nothing else holds it.
  */
 export async function keepList<M extends UIMessage>(chat: OurChat<M>): Promise<void> {
   const { engine, list } = chat;
   if (list.saved.length > 0 || isAsking(chat) || list.now.length < 2) return;
-  // What another tab writes behind nothing is in the list, too, and kept by that tab.
+  // In an empty conversation the list may also hold what another tab writes, which that tab saves.
   if (engine.node(list.now.at(-1)?.id ?? '')) return;
   await (await beginTurn(chat, {})).end('complete');
 }
 
-/** Loads what stands before the first message of the list, when a turn is about to begin there, and gives it. */
+/** Loads the messages before the first one of the list, when a turn is about to begin at that message, and returns them. */
 export async function reveal<M extends UIMessage>(chat: OurChat<M>, id = ''): Promise<readonly M[]> {
   await keepList(chat);
   const { engine, list, branchId } = chat;

@@ -23,10 +23,10 @@ import type { SendOptions } from './note.ts';
 import { saidOf } from './said.ts';
 
 /**
- * A chat on its branch: the AI SDK's verbs, one after another, none of which loses a word.
+ * A chat on its branch: the verbs of the AI SDK's `Chat`, run one after another so that none loses a word.
  *
- * What is done seldom is not here: what waits for its turn is in `queue.ts`, what calls of tools are given in `calls.ts`,
- * how a server's answer is taken up in `resume.ts`, and all that is needed for a turn in `begin.ts`.
+ * Rare work is in files of its own: queued questions in `queue.ts`, results of tool calls in `calls.ts`, taking up a server's
+ * answer in `resume.ts`, and opening a turn in `begin.ts`.
  */
 export class BranchChat<M extends UIMessage> extends Chat<M> implements OurChat<M> {
   readonly host: ChatHost<M>;
@@ -42,26 +42,27 @@ export class BranchChat<M extends UIMessage> extends Chat<M> implements OurChat<
   isMute: boolean | undefined;
   queue: Queue<M> | undefined;
   asShown: OurChat<M>['asShown'] = (message) => message;
-  /** Resolves when a server has said whether it still streams an answer; undefined while none is asked. */
+  /** Resolves when the server has said whether it still streams an answer; undefined while the chat asks no server. */
   #resuming: Promise<unknown> | undefined;
-  /** Requests whose turns are not saved yet; sent messages whose answers have not ended. */
+  /** How many requests have a turn that is not saved yet, and how many sent messages have an answer that has not ended. */
   #beginning = 0;
   #unanswered = 0;
-  /** Reads the branch, for a chat that is not the one shown. */
+  /** The read of a branch that is not the active one. */
   #loading: Promise<void> | undefined;
-  /** Looks for what an earlier page left. */
+  /** The search for questions that an earlier page left queued. */
   #looking: Promise<void> | undefined;
-  /** What was sent last, and what calls were given last. */
+  /** The last message sent, and the last result given to a tool call. */
   #sending: Promise<unknown> = Promise.resolve();
   #answering: Promise<unknown> = Promise.resolve();
 
-  /** Made by the registry, which has so many `others`. Without a branch it waits for one. */
+  /** Made by the registry, which has so many `others`. Without a branch the chat waits until it is given one. */
   constructor(host: ChatHost<M>, branchId?: string, others?: number) {
     const { options } = host;
     const greeting = options.messages ?? [];
     super({
       ...options,
-      // That of the conversation, as on plain useChat. Others have their own: older versions of it tell chats apart by it.
+      // The first chat has the id of the conversation, as on plain useChat. Others need ids of their own: older AI SDKs tell
+      // chats apart by the id.
       id: others ? createId() : conversationOf(host),
       messages: greeting,
       generateId: options.generateId ?? createId,
@@ -79,14 +80,14 @@ export class BranchChat<M extends UIMessage> extends Chat<M> implements OurChat<
         try {
           host.options.onError?.(saidOf(error), this);
         } finally {
-          // Where that throws, the AI SDK goes no further, and what waits would wait for ever for the end of this answer.
+          // If the app's callback throws, the AI SDK never sets a status, and queued questions would wait forever.
           this.setStatus({ status: 'error', error });
         }
       },
       onToolCall: (call) => host.options.onToolCall?.(call, this),
       onData: (part) => host.options.onData?.(part, this),
       onFinish: (event) => {
-        // Of an answer that goes on, the AI SDK has no more than what it read.
+        // Of a continued answer the event holds only what this request read; the list holds all of it.
         const message = withId(event.messages, event.message.id) ?? event.message;
         host.options.onFinish?.({ ...event, message }, this);
       },
@@ -102,7 +103,7 @@ export class BranchChat<M extends UIMessage> extends Chat<M> implements OurChat<
     this.#wrapVerbs();
     this.#wrapState();
     this['~registerStatusCallback'](() => host.sync());
-    // An app may show a branch that is not the active one.
+    // A component subscribes: it may show a branch that is not the active one.
     const register = this['~registerMessagesCallback'];
     this['~registerMessagesCallback'] = (...args) => {
       this.#catchUp().catch(() => {});
@@ -112,7 +113,7 @@ export class BranchChat<M extends UIMessage> extends Chat<M> implements OurChat<
 
   // ------------------------------------------------------------------ what is shown of it
 
-  /** The list, and behind it what waits for its turn: see `waiting` for what becomes of that when an app sets a list. */
+  /** The list, and behind it the queued questions. What an app's own list does to the queue: see `waiting`. */
   override get messages(): M[] {
     const list = this.list.now;
     return this.queue?.behind(list) ?? list;
@@ -158,8 +159,8 @@ export class BranchChat<M extends UIMessage> extends Chat<M> implements OurChat<
   }
 
   /**
-   * A chat that says `ready` has saved everything, also after a stop. That there is nothing to take up is told as `ready`,
-   * too, and means nothing to what is asked meanwhile.
+   * Delays `ready` until everything is saved, also after a stop. A `ready` that only says that the server streams nothing is
+   * dropped while a request is open.
    */
   protected override setStatus(told: { status: ChatStatus; error?: Error }): void {
     const next = told.error ? { ...told, error: saidOf(told.error) } : told;
@@ -168,7 +169,7 @@ export class BranchChat<M extends UIMessage> extends Chat<M> implements OurChat<
     if (this.#beginning > 0 || (this.#resuming && turn?.isOpen)) return;
     const saving = turn?.isSettled === false ? turn.settled : this.queue?.writing;
     if (!saving) return super.setStatus(next);
-    // Something more may have been said by then, or refused.
+    // Drop this status if another turn began, or an error came, while the answer was being saved.
     void saving.finally(() => {
       if (turn === this.turn && error === this.error) this.setStatus(next);
     });
@@ -178,7 +179,8 @@ export class BranchChat<M extends UIMessage> extends Chat<M> implements OurChat<
     const { replaceMessage, snapshot } = this.state;
     this.state.replaceMessage = (index, message) =>
       replaceMessage(index, this.asShown(message, this.list.now[index]));
-    // AI SDK 5 copies whole messages, and can't where an app put a function: what happens to it is said elsewhere.
+    // AI SDK 5 copies whole messages, which throws where an app put a function into one. `asJson()` drops the function when the
+    // message is saved.
     this.state.snapshot = (value) => {
       try {
         return snapshot(value);
@@ -190,18 +192,18 @@ export class BranchChat<M extends UIMessage> extends Chat<M> implements OurChat<
 
   // ------------------------------------------------------------------ its place
 
-  /** Reads the branch, for a chat that is not the one shown. */
+  /** Reads the branch of a chat that is not the active one. */
   load(): void {
     const at = headOf(this.engine, this.branchId);
     if (at === undefined) return;
     this.#loading = this.engine.resolve({ at }).then((resolved) => this.follow(resolved));
-    // A caller that sends gets the error; a chat that is only looked at stays empty.
+    // A caller that sends gets the error from `ready()`. A chat that is only shown stays empty.
     this.#loading.catch(() => {});
   }
 
   /**
-   * The branch shows `messages` now, and another tab is writing `remoteMessages` behind them. The list follows; while an
-   * answer grows here, only earlier messages are put before it.
+   * Takes what the engine shows: `messages` of the branch, and the `remoteMessages` that another tab is writing behind them.
+   * While an answer grows in this chat, only earlier messages are added in front.
    */
   follow({ messages, remoteMessages = [] }: Pick<EngineState, 'messages'> & Partial<EngineState>): void {
     const { list } = this;
@@ -210,14 +212,14 @@ export class BranchChat<M extends UIMessage> extends Chat<M> implements OurChat<
     if (isNew && this.isBusy) list.prepend(messages as readonly M[]);
     else if (isNew) {
       list.follow(messages as readonly M[], remoteMessages as readonly M[]);
-      // What was refused for its sake may be done now.
+      // The answer of the other tab, for which a request was refused, has ended.
       if (isOver && isContextError(this.error, 'busy')) this.clearError();
     }
     this.queue?.followed();
     this.#looking ??= this.recall();
   }
 
-  /** Looks for what an earlier page left. Never rejects. */
+  /** Looks for questions that an earlier page left queued. Never rejects. */
   async recall(): Promise<void> {
     if (this.queue) return this.queue.recall();
     const left = await this.engine.fieldsOf(QUEUED).catch(() => ({}));
@@ -226,12 +228,12 @@ export class BranchChat<M extends UIMessage> extends Chat<M> implements OurChat<
     await (more && this.#queueIn(more).recall());
   }
 
-  /** What waits for its turn. Until the first question does, no code for it is loaded. */
+  /** The queue. Its code is loaded with the first question that has to wait. */
   #queueIn({ Queue }: typeof More): Queue<M> {
     return (this.queue ??= new Queue(this));
   }
 
-  /** What others added to a branch that is not shown is known when its chat is used, and no sooner. */
+  /** Reads a branch that is not active again when its chat is used: other tabs may have added to it. */
   async #catchUp(): Promise<void> {
     const { branchId, isBusy } = this;
     const isHidden = branchId !== undefined && branchId !== this.engine.state.getState().branchId;
@@ -245,7 +247,7 @@ export class BranchChat<M extends UIMessage> extends Chat<M> implements OurChat<
     await (this.#looking ??= this.recall());
   }
 
-  /** A request of the AI SDK, once its turn is saved. */
+  /** Saves the turn of a request, and then sends the request. */
   async #request(sent: SendOptions<M>): Promise<ReadableStream<UIMessageChunk>> {
     this.#beginning += 1;
     const turns = this.ready().then(loadTurns);
@@ -264,7 +266,7 @@ export class BranchChat<M extends UIMessage> extends Chat<M> implements OurChat<
     this.regenerate = (options) => this.#working(() => this.#askAgain(options));
     this.stop = async () => {
       if (this.queue?.pass()) return;
-      // What was asked for in this moment has not begun.
+      // The stopped request may not have begun: wait until it has.
       if (!this.isBusy) await Promise.race([this.#statusChange(), this.#resuming ?? this.#sending]);
       await own.stop();
       await this.turn?.settled;
@@ -272,7 +274,7 @@ export class BranchChat<M extends UIMessage> extends Chat<M> implements OurChat<
     this.resumeStream = (options) => this.#resume(() => own.resumeStream(options));
     this.addToolOutput = (output) => this.#give((more) => more.giveResult<M>(this, output));
     this.addToolResult = this.addToolOutput;
-    // AI SDK 5 knows no approvals.
+    // AI SDK 5 has no approvals.
     if (own.addToolApprovalResponse as unknown)
       this.addToolApprovalResponse = (response) => this.#give((more) => more.giveWord<M>(this, response));
   }
@@ -283,7 +285,7 @@ export class BranchChat<M extends UIMessage> extends Chat<M> implements OurChat<
     const messageId = message?.messageId;
     const send = (): Promise<void> => own.sendMessage(message, options);
     const anew = message && queue?.sayAnew(message, options);
-    // Other words for one that waits; one that an earlier page left is asked now.
+    // An edit of a queued question. One that an earlier page left is also asked now.
     if (anew) return (await anew) ? this.#working(() => this.#inPlace(messageId, send)) : undefined;
     const edited = this.list.upTo(messageId, this.branchId);
     if (onBusy === 'reject' && !edited && (this.isBusy || this.#unanswered > 0)) throw busy();
@@ -291,7 +293,7 @@ export class BranchChat<M extends UIMessage> extends Chat<M> implements OurChat<
     queue?.pass();
     if (!message && this.#isSecond()) return undefined;
     const mayWait = this.hasWork && message && messageId === undefined && !experimental_queue;
-    // It shows at once where the code for that has come. How it can't be kept is told when its request is made.
+    // Show the queued question at once if the code of the queue is here. If it can't be saved, its request reports that.
     const wait = (more: typeof More): Place<M> => this.#queueIn(more).add(message as Message<M>, options);
     let place = mayWait && loadMore.now ? wait(loadMore.now) : undefined;
     const placed = mayWait && !place && loadMore().then((more) => (place = wait(more)));
@@ -312,12 +314,14 @@ export class BranchChat<M extends UIMessage> extends Chat<M> implements OurChat<
         place?.end();
       },
     } as const;
-    // The AI SDK has a queue of its own.
+    // The AI SDK queues these itself.
     if (experimental_queue) return this.#working(() => job.prepare().then(job.run));
     return this.#working(() => this.line.run(job));
   }
 
-  /** What another tab writes is out of the list; what a chat that was deleted showed, and what waited in it, too. */
+  /**
+   * Takes what another tab writes out of the list, and after a deletion everything that the deleted chat showed or had queued.
+   */
   #begin(): void {
     this.list.leaveRemote();
     if (this.engine.state.getState().error?.code !== 'chat-deleted') return;
@@ -328,18 +332,19 @@ export class BranchChat<M extends UIMessage> extends Chat<M> implements OurChat<
   async #askAgain(options: Parameters<Chat<M>['regenerate']>[0]): Promise<void> {
     const { messageId } = options ?? {};
     const isShown = (): boolean => !messageId || withId(this.messages, messageId) !== undefined;
-    // The chat may not be read yet.
+    // A message may be missing from the list because the branch is not read yet.
     if (!isShown()) await this.ready();
-    // One that waits has its turn.
+    // A queued question is asked in its turn.
     if (this.queue?.isWaiting(messageId) || this.#isSecond(messageId)) return;
     const again = (): Promise<void> => this.own.regenerate(options);
-    // Of two clicks the second one must not stop the answer that the first one asked for: it is refused.
+    // On a double click, the second regenerate must not stop the answer that the first one asked for. Its message is gone from
+    // the list by then, and the AI SDK refuses it.
     await (isShown() ? this.#inPlace(messageId, again) : again());
   }
 
   /**
-   * Stops what grows, and asks in its place; with it what an earlier page left before that, which another tab may have asked
-   * by then. What is `edited` is sent from where the list stood.
+   * Stops the growing answer and sends a request in its place. Questions that an earlier page left queued before message `id`
+   * are put into the list; another tab may have asked them by then. `edited` gives the list up to an edited message.
    */
   #inPlace(id: string | undefined, ask: () => Promise<void>, edited?: () => readonly M[]): Promise<void> {
     const stopped = (this.isBusy || this.#resuming) && this.stop();
@@ -348,9 +353,9 @@ export class BranchChat<M extends UIMessage> extends Chat<M> implements OurChat<
       prepare: async () => {
         await Promise.allSettled([stopped, this.ready()]);
         await this.#resuming;
-        // Code that can't be loaded is told when the request is made.
+        // If the code can't be loaded, the request reports that.
         const revealed = (await loadTurns().catch(() => undefined))?.reveal<M>(this, id);
-        // A button that was pressed does not wait for this promise: the chat shows the failure, too.
+        // The caller of a button's handler may ignore this promise, so the chat shows the failure, too.
         revealed?.catch((error: Error) => this.tell(error));
         return revealed ?? NONE;
       },
@@ -369,20 +374,24 @@ export class BranchChat<M extends UIMessage> extends Chat<M> implements OurChat<
     this.line.run({ rank: 'first', prepare, run: () => this.own.sendMessage() }).catch(() => {});
   }
 
-  /** Refuses a second answer beside one that another tab is writing: the one named, or else the one at the end. */
+  /**
+   * Refuses, with `busy`, a second answer beside one that another tab writes: beside that of `messageId`, or by default beside
+   * the last one.
+   */
   #isSecond(messageId?: string): boolean {
     const isSecond = this.list.remoteMessages.some(({ id }) => id === (messageId ?? id));
     if (isSecond) this.tell(busy());
     return isSecond;
   }
 
-  /** Gives a call of a tool what it waits for. Most apps don't wait for that: what is refused is also said in the chat. */
+  /** Gives a tool call its result or approval. Most apps ignore the promise, so a refusal is also reported in the chat. */
   #give(give: (more: typeof More) => PromiseLike<void>): Promise<void> {
     const { host } = this;
-    // One after the other: of two results of one call the first one counts.
+    // In order: of two results for one call the first one counts.
     const given = this.#answering.then(loadMore).then(give);
     this.#answering = given.catch(() => {});
-    // Where an answer streams, the AI SDK may wait for a tool of the page, and that for an answer on another branch.
+    // While an answer streams, the AI SDK may wait for a tool of the page. Requests of other branches must not wait for that
+    // tool.
     const all = this.status === 'streaming' ? [this.writes] : [this.writes, host.writes];
     for (const writes of all) writes.add(given);
     void given
@@ -395,20 +404,20 @@ export class BranchChat<M extends UIMessage> extends Chat<M> implements OurChat<
   }
 
   async #resume(resume: () => Promise<void>): Promise<void> {
-    // It grows here already. AI SDK 5 would lose hold of it, and could stop it no more.
+    // The answer already grows here. AI SDK 5 would lose its handle on it and could not stop it.
     if (!this.#resuming && this.turn?.isOpen) return;
     const run = async (): Promise<void> => {
       await this.ready().catch(() => {});
-      // AI SDK 5 goes on with the words that it had, and a replay would say them again.
+      // AI SDK 5 keeps the words it has read, and a replay would repeat them.
       if (this.isReplay) this['resumableStreamState'] = undefined;
       this.list.leaveRemote();
       return resume();
     };
     const resumed = run();
-    // A second request gives the first one up, which ends first: StrictMode asks twice.
+    // StrictMode resumes twice. The second call aborts the first one, which has to end before the next request begins.
     const settled = Promise.allSettled([this.#resuming, resumed]).finally(() => {
       if (this.#resuming === settled) this.#resuming = undefined;
-      // What another tab writes was taken out for it.
+      // Puts what another tab writes, which was taken out for the request, back into the list.
       this.host.sync();
     });
     this.#resuming = settled;
@@ -422,7 +431,10 @@ export class BranchChat<M extends UIMessage> extends Chat<M> implements OurChat<
     return sending;
   }
 
-  /** What keeps the next request from beginning; what goes on by itself has begun a task after the end of an answer. */
+  /**
+   * What keeps the next request from beginning; undefined where nothing does. With `sendAutomaticallyWhen`, waits a task
+   * longer: the AI SDK sends the next request of a tool loop within that task.
+   */
   #busyUntil(): Promise<unknown> | undefined {
     const isSaving = this.isBusy && !isAsking(this);
     const busy = isSaving ? this.settled() : this.isBusy ? this.#statusChange() : this.#resuming;

@@ -12,13 +12,13 @@ type Verb = 'addToolOutput' | 'addToolApprovalResponse';
 type Result<M extends UIMessage> = Parameters<OurChat<M>['addToolOutput']>[0];
 type Word<M extends UIMessage> = Parameters<OurChat<M>['addToolApprovalResponse']>[0];
 
-/** What a call of a tool waits for, its result or a person's word on it: which call, and what that has with it. */
+/** What a page gives to a waiting tool call: the result, or an approval. */
 interface Given {
   readonly isCall: (part: ToolPart) => boolean;
   readonly known: Readonly<Record<string, unknown>>;
 }
 
-/** A tool's result goes to the chat and the node that asked, whichever is shown. Rejects as `answerCall()` does. */
+/** Gives a tool result to the chat and the node that hold the call, on any branch. Rejects as `answerCall()` does. */
 export function giveResult<M extends UIMessage>(chat: OurChat<M>, output: Result<M>): Promise<void> {
   const { tool: _tool, toolCallId, options: _options, ...result } = output;
   const isCall = (part: ToolPart): boolean => part.toolCallId === toolCallId;
@@ -28,7 +28,7 @@ export function giveResult<M extends UIMessage>(chat: OurChat<M>, output: Result
   });
 }
 
-/** So does a person's word on a tool. */
+/** Gives an approval, or a denial, to the chat and the node that hold the call. */
 export function giveWord<M extends UIMessage>(chat: OurChat<M>, response: Word<M>): Promise<void> {
   const { id, approved, reason } = response;
   const known = { state: 'approval-responded', approval: { id, approved, reason } };
@@ -37,10 +37,10 @@ export function giveWord<M extends UIMessage>(chat: OurChat<M>, response: Word<M
 }
 
 /**
- * Gives a call what it waits for: in the list of the chat that asked, and on its node.
+ * Adds a result or an approval to the list of the chat that holds the call, and to its node.
  *
- * @throws busy where another tab, or another chat, is writing the answer: it would write over this
- * @throws head-moved where another tab has given this very call something else
+ * @throws busy while another tab, or another chat, writes the answer: its next save would overwrite the result
+ * @throws head-moved where another tab gave this very call something else
  */
 async function answerCall<M extends UIMessage>(
   chat: OurChat<M>,
@@ -52,26 +52,27 @@ async function answerCall<M extends UIMessage>(
   const { isCall } = given;
   const whoAsks = (is: Given['isCall']): OurChat<M> | undefined =>
     [chat, ...chat.host.all()].find((one) => asking(one.list.now, is));
-  // Some models count their calls anew in each answer: one that has its result does not wait for this one.
+  // Some models number their tool calls anew in each answer: prefer an answer in which the call still waits.
   const owner = whoAsks((part) => isCall(part) && isWaiting(part)) ?? whoAsks(isCall) ?? chat;
   if (owner.list !== list) return owner[verb](told as never);
   const listed = asking(list.now, isCall);
-  // A branch that was left asks, or a message before those that are loaded.
+  // The call may be on another branch, or before the loaded messages.
   const elsewhere = listed ? undefined : await waitingCall(engine, isCall);
   const before = listed ?? (elsewhere?.message as M | undefined);
   if (!before) return;
   const key = elsewhere?.key ?? keyIn(chat, before);
-  // Its answer may be taken up at this moment.
+  // A server's answer may just be about to be taken up.
   await chat.opening?.catch(() => {});
   const isOwn = chat.turn?.key === key && !chat.turn?.isSettled;
   if (!isOwn && key !== undefined && engine.status(key) === 'streaming')
     throw new ContextError('busy', 'An answer still grows here or in another tab. Wait for it or stop it.');
   chat.isMute = false;
   if (listed) await chat.own[verb](told as never);
-  // The list may have been cut meanwhile, or this AI SDK looks at its end alone: the node that asked is answered all the same.
+  // The list may have been cut meanwhile, and older AI SDKs change only its last message. The node gets the result all the
+  // same.
   const message = asking(list.now, isCall);
   const saved = isOwn || key === undefined ? undefined : (engine.message(key) as M | undefined);
-  // What is saved may not have come as far as the call.
+  // The last draft that was saved may be older than the call.
   const answer = (now: UIMessage): M =>
     answered((callsIn(now).some(isCall) ? now : (message ?? before)) as M, given);
   try {
@@ -79,7 +80,7 @@ async function answerCall<M extends UIMessage>(
     if (message && !sameJson(message, known)) list.now = put(list.now, known);
     await keep(chat, key, known, answer);
   } catch (error) {
-    // The list shows again what is saved.
+    // Show what is saved again.
     list.followed = undefined;
     const known = withId(list.whole, before.id);
     if (message && known) list.now = put(list.now, known);
@@ -87,20 +88,20 @@ async function answerCall<M extends UIMessage>(
   }
 }
 
-/** The message of a list in which a tool is called. */
+/** The message of a list that holds a tool call. */
 function asking<M extends UIMessage>(list: readonly M[], isCall: (part: ToolPart) => boolean): M | undefined {
   return list.findLast(({ parts }) => parts.some((part) => isToolPart(part) && isCall(part)));
 }
 
-/** The key of a message in the list; for an answer that still streams, the key of its turn. */
+/** The key of a message of the list; for the growing answer, the key of its turn. */
 function keyIn<M extends UIMessage>({ engine, turn, branchId }: OurChat<M>, { id }: M): string | undefined {
   const isGrowing = turn?.id === id && turn.isOpen && turn.versionOf === undefined;
   return isGrowing ? turn.key : keyOf(engine, id, branchId);
 }
 
 /**
- * The message in which a call waits for its result, or for leave, wherever in the tree it is; the newest, where several
- * have a call of that name. Reads answers from the newest on, until it is found.
+ * Finds the message, on any branch, in which a tool call waits for a result or an approval; the newest where several have a
+ * call of that id. Reads answers in blocks, newest first, until it finds one.
  */
 async function waitingCall(
   engine: ContextEngine,
@@ -117,10 +118,13 @@ async function waitingCall(
   return undefined;
 }
 
-/** How many answers are read at once. */
+/** How many answers are read in one block. */
 const AT_ONCE = 100;
 
-/** The message with the result or approval that a call in it waits for. The first one counts; the same one again changes nothing. */
+/**
+ * The message with the result or approval added to its tool call. The first result counts; giving the same one again changes
+ * nothing.
+ */
 function answered<M extends UIMessage>(message: M, { isCall, known }: Given): M {
   const calls = callsIn(message).filter(isCall);
   if (calls.some(isWaiting))
@@ -145,7 +149,7 @@ function isSame(call: Readonly<Record<string, unknown>>, known: Readonly<Record<
   return sameJson([call['output'], call['errorText']], [known['output'], known['errorText']]);
 }
 
-/** Keeps a message with what a call in it was given; `answer` gives that to it as another tab left it. */
+/** Saves a message with the result of its tool call; `answer` adds the result to the message as another tab saved it. */
 async function keep<M extends UIMessage>(
   chat: OurChat<M>,
   key: string | undefined,
@@ -159,26 +163,26 @@ async function keep<M extends UIMessage>(
   let kept = message;
   await keepMessage(engine, key, (now) => (kept = answer(now)), undefined);
   if (sameJson(kept, message)) return teach(chat, message);
-  // Who read the branch meanwhile has the message as it was before.
+  // A chat that read the branch meanwhile has the message without the result.
   teach(chat, kept);
-  // Another tab answered another call at the same moment: only now may all of them be answered.
+  // Another tab may have answered another call of the same message: only now may all calls be answered.
   const isNext = await host.options.sendAutomaticallyWhen?.({ messages: chat.list.now });
   if (isNext && !isAsking(chat)) chat.goOn();
 }
 
-/** All chats that show a message go on from what it is now, also one that asks for more of it at this moment. */
+/** Updates the message in every chat that shows it, also in one that just asks the model to go on with it. */
 function teach<M extends UIMessage>(chat: OurChat<M>, message: M): void {
   for (const one of [chat, ...chat.host.all()]) {
     learn(one.list, message);
-    // Of what is said again, it has less.
+    // The copy of a replayed answer holds fewer calls than the message.
     const copy = copyIn(one);
     if (copy?.id === message.id) copy.parts = copy.parts.map((part) => callAs(part, message));
   }
 }
 
-/** A message was changed in a chat that shows it. A list that shows it too must not go on from what it was. */
+/** Replaces a changed message in a list, and in what the list takes for saved. */
 function learn<M extends UIMessage>(list: OurChat<M>['list'], message: M): void {
-  // A settled one may stand before what another tab is writing.
+  // A settled message may stand before what another tab is writing.
   const known = withId(list.whole, message.id);
   if (!known) return;
   if (withId(list.saved, message.id)) list.saved = put(list.saved, message);
@@ -188,8 +192,8 @@ function learn<M extends UIMessage>(list: OurChat<M>['list'], message: M): void 
 }
 
 /**
- * A waiting tool call as the message has it, copied because the AI SDK writes into it; any other part unchanged. Some models
- * number their calls anew in each step: of two calls with one id, the last one waits.
+ * A copy of a waiting tool call, because the AI SDK writes into it; any other part unchanged. Some models number their calls
+ * anew in each step: of two calls with one id, the last one waits.
  */
 function callAs(part: Part, { parts }: UIMessage): Part {
   if (!isToolPart(part) || !isWaiting(part)) return part;

@@ -3,10 +3,10 @@ import type { ChatInit, UIMessage } from 'ai';
 import type { PrepareRequest } from './note.ts';
 
 /**
- * How chats are made: every option of the AI SDK's `ChatInit`, and what is sent.
+ * How chats are made: every option of the AI SDK's `ChatInit`, and what each request sends.
  *
- * Answers of branches that are not shown stream on, so each callback is also told whose turn it is: the chat, with its
- * `branchId`. Usage that an answer's metadata bring as `usage` (a server's `messageMetadata`) is added to the chat's: see
+ * Answers on branches that are not shown stream on, so each callback also gets the chat that it is about, with its `branchId`.
+ * Usage that an answer's metadata bring as `usage` (a server's `messageMetadata`) is added to the usage of the chat: see
  * `trackUsage` of the engine.
  */
 export interface ContextChatOptions<M extends UIMessage = UIMessage> extends Omit<
@@ -18,33 +18,34 @@ export interface ContextChatOptions<M extends UIMessage = UIMessage> extends Omi
   readonly onData?: Heard<M>['onData'];
   readonly onFinish?: Heard<M>['onFinish'];
   /**
-   * Changes what goes out with each request. Default: the conversation, and the system prompt, where there is one, as
-   * `body.system`.
+   * Changes what each request sends. Default: the conversation, and the system prompt as `body.system` where there is one.
    *
-   * `DirectChatTransport` knows of no body. There the agent asks for the prompt itself: `new ToolLoopAgent({ model,
-   * prepareCall: async (call) => ({ ...call, instructions: (await engine.resolve()).systemPrompt }) })`.
+   * `DirectChatTransport` has no body. There the agent asks for the prompt itself: `new ToolLoopAgent({ model, prepareCall:
+   * async (call) => ({ ...call, instructions: (await engine.resolve()).systemPrompt }) })`.
    */
   readonly request?: PrepareRequest<M> | undefined;
   /**
-   * What becomes of a message that is sent while an answer is asked for or growing. Default `queue`: it stands in the
-   * list at once, is kept, and is asked when that answer is saved, however that ended. A page that was closed before
-   * finds it at the end of its branch, and does not ask it by itself. Where an app goes on by itself
-   * (`sendAutomaticallyWhen`), and that answer asks the page for something (a tool's result, a person's word on a tool),
-   * it waits until that is given and answered; `stop()`, or sending something more, asks it at once. What it was sent with
-   * (headers, body, metadata of the request) goes out with it, and is not kept for the next page.
+   * What happens to a message that is sent while an answer is requested or growing.
    *
-   * With `reject`, `sendMessage()` rejects with `busy` and changes nothing. An edit and `regenerate()` stop the answer
-   * either way, and go first: what waits is asked behind the answer that takes its place. Continue, where it has not
-   * begun, is given up for them.
+   * `queue` (default): the message shows at once, is kept in the store, and is asked when that answer is saved, however it
+   * ended. A page that was closed before finds the message at the end of its branch and does not ask it by itself. Where the
+   * app uses `sendAutomaticallyWhen` and the answer asks the page for a tool result or an approval, the message waits until
+   * that was given and answered; `stop()`, or another message, asks it at once. Headers, body and metadata of the request go
+   * out with it, and are not kept for the next page.
    *
-   * Answers that grow in another tab are neither stopped nor joined by a second one: `regenerate()` and Continue are
-   * refused with `busy`. A question behind an answer that another tab goes on with is saved at once, and asked when
-   * that answer is whole; one beside a new answer goes to a branch of its own.
+   * `reject`: `sendMessage()` rejects with `busy` and changes nothing.
+   *
+   * An edit and `regenerate()` stop the growing answer either way and go before queued messages. A Continue that has not begun
+   * is dropped for them.
+   *
+   * An answer that grows in another tab is not stopped, and gets no second one beside it: `regenerate()` and Continue are
+   * refused with `busy`. A question behind an answer that another tab continues is saved at once and asked when that answer is
+   * complete; a question beside a new answer of another tab goes to a branch of its own.
    */
   readonly onBusy?: 'queue' | 'reject' | undefined;
 }
 
-/** The callbacks of the AI SDK's `ChatInit`, with the chat that they are about. */
+/** The callbacks of the AI SDK's `ChatInit`, each with its chat as the last argument. */
 type Heard<M extends UIMessage> = {
   [K in 'onError' | 'onToolCall' | 'onData' | 'onFinish']?:
     | ((
@@ -54,35 +55,33 @@ type Heard<M extends UIMessage> = {
 };
 
 /**
- * A chat that forgets nothing: the AI SDK's `Chat`, handed to an untouched `useChat`, on one branch of the tree.
+ * A chat on one branch of the tree: the AI SDK's `Chat`, for an unchanged `useChat`.
  *
- * Its verbs cut the list, as always: `regenerate()` takes the answer off, `sendMessage({ messageId })` cuts back to a
- * message and puts new words there. But what the list says is compared with what is saved when the request is made,
- * and what was cut is simply not part of the new branch. So the person sees the new question at once, in the same
- * chat, and the old answer is one click away.
+ * Its verbs cut the list as the AI SDK does: `regenerate()` removes the answer, `sendMessage({ messageId })` cuts back to a
+ * message and puts new text there. When the request is made, the chat compares its list with what is saved. Messages that were
+ * cut are just not part of the new branch, so the old answer stays one click away.
  *
- * An answer belongs to the node that was reserved for it. When the person looks at another branch, that branch has a
- * chat of its own, and this one streams on unseen; it is complete when they come back.
+ * An answer belongs to the node that was reserved for it. When the person shows another branch, that branch has a chat of its
+ * own, and this one streams on; its answer is complete when they come back.
  *
- * A verb that can't be carried out sets `error` and calls `onError`, as in the AI SDK. The error's `code` is `busy` where
- * another tab writes the answer (and `sendMessage()` rejects with it under `onBusy: 'reject'`), `invalid-messages` for
- * what is no message, `chat-deleted`, `store-unavailable` where code could not be loaded, and what the store says.
+ * A verb that fails sets `error` and calls `onError`, as in the AI SDK. The error's `code` is `busy` where another tab writes
+ * the answer (and `sendMessage()` rejects with it under `onBusy: 'reject'`), `invalid-messages` for a value that is no message,
+ * `chat-deleted`, `store-unavailable` where code could not be loaded, or a code of the store.
  */
 export interface ContextChat<M extends UIMessage = UIMessage> extends Chat<M> {
   /**
-   * The questions at the end of `messages` that wait for their turn; the same array as long as they are the same.
+   * The queued questions at the end of `messages`; the same array until they change.
    *
-   * `sendMessage({ messageId })` gives one other words, and so does a list that has them. `messages` set again without one
-   * takes it back, as a person's Delete does; so does an empty list. A list that comes from elsewhere does not know of
-   * what was sent meanwhile: one that `onFinish` was told of, whenever it is set, or that a server gives back. It loses
-   * nothing: what waits stands behind it.
+   * `sendMessage({ messageId })` edits one, and so does setting a list with other text in it. Setting `messages` without one of
+   * them removes it, as a Delete button does; so does setting an empty list. A list of an earlier moment (from `onFinish`, or
+   * from a server) removes nothing: queued questions stay behind it.
    */
   readonly waiting: readonly M[];
-  /** The id of the branch that this chat is on; undefined until the engine has read the conversation. */
+  /** The id of the branch of this chat; undefined until the engine has read the conversation. */
   readonly branchId: string | undefined;
-  /** Whether an answer is asked for, growing, or not yet saved. */
+  /** Whether an answer is requested, growing, or not yet saved. */
   readonly isBusy: boolean;
-  /** @internal Whether something that was sent is not answered yet. */
+  /** @internal Whether a sent message has no answer yet. */
   readonly hasWork: boolean;
   /** Resolves when everything that was said in this chat so far is saved, also after a stop or a failure. */
   whenSettled(): Promise<void>;

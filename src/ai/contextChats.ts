@@ -8,40 +8,42 @@ import { loadMore, loadTurns } from './load.ts';
 import type { ChatHost } from './ourChat.ts';
 import type { Press } from './pagers.ts';
 
-/** How the chats of an engine are made. */
+/** The options of {@link createContextChats}: those of a chat, and the engine. */
 export interface ContextChatsOptions<M extends UIMessage = UIMessage> extends ContextChatOptions<M> {
   readonly engine: ContextEngine;
 }
 
-/** The chats of one engine: one for each branch that was shown, or that streams. */
+/** The chats of one engine: one for each branch that was shown, or on which an answer streams. */
 export interface ContextChats<M extends UIMessage = UIMessage> {
   readonly engine: ContextEngine;
-  /** The chat of the branch that is shown. */
+  /** The chat of the active branch. */
   readonly active: ContextChat<M>;
-  /** The chat of a branch, by name or id; undefined where there is no such branch. */
+  /** The chat of a branch, by name or id; undefined for an unknown branch. */
   get(branch: string): ContextChat<M> | undefined;
-  /** Takes other options, if there are any: callbacks, transport and request from now on, the rest for new chats. */
+  /**
+   * Replaces the options, if any are given: callbacks, transport and `request` at once, the rest for chats made from now on.
+   */
   configure(options: ContextChatOptions<M>): void;
   /** Resolves when everything that was said in any of the chats is saved. */
   whenSettled(): Promise<void>;
   /**
-   * Lets go of the engine. Answers stream on and are saved, and what waits is asked; with `stop`, answers end, and what
-   * waits is kept for the next page. Resolves when all is saved.
+   * Lets go of the engine. Answers stream on and are saved, and queued questions are asked; with `stop`, answers end, and
+   * queued questions are kept for the next page. Resolves when everything is saved.
    */
   dispose(options?: { readonly stop?: boolean }): Promise<void>;
 }
 
-/** How long a page that shows an answer is left alone before more code is loaded, in ms. */
+/** How long a page that shows an answer stays idle before it loads more code, in ms. */
 const QUIET = 500;
 
 /** The chats of each engine, as long as the app holds the engine. */
 const registries: WeakMap<ContextEngine, Registry<UIMessage>> = new WeakMap();
 
 /**
- * The chats of an engine, outside of React. There is one set of them per engine: asking again gives the same, with the
- * new options, if there are any.
+ * The chats of an engine, outside of React. Each engine has one set: a second call returns the same, with the new options, if
+ * there are any.
  *
- * @throws invalid-options for an engine that is none
+ * @throws invalid-options for a value that is no engine
  */
 export function createContextChats<M extends UIMessage = UIMessage>({
   engine,
@@ -52,7 +54,7 @@ export function createContextChats<M extends UIMessage = UIMessage>({
   return chats;
 }
 
-/** @internal The chats of an engine; made with these options where there are none yet. */
+/** @internal The chats of an engine; made with these options on the first call. */
 export function chatsOf<M extends UIMessage>(
   engine: ContextEngine,
   options: ContextChatOptions<M>,
@@ -68,10 +70,9 @@ export function chatsOf<M extends UIMessage>(
 /**
  * Which chat is on which branch.
  *
- * A component must not own a chat: it would take a running answer with it when it goes, and two components would show
- * two different halves. So chats live beside the engine. A turn that forks announces the id of the branch that it is
- * about to make, and when the engine shows that branch, its chat is there already, with the question in it: there is
- * no frame in which the person sees another one.
+ * A component must not own a chat: the answer would stop when the component unmounts, and two components would show two
+ * different halves. So chats live beside the engine. A turn that forks registers its chat under the id of the branch that it is
+ * about to make. When the engine shows that branch, the chat is there with the question in it, and no frame shows another chat.
  */
 export class Registry<M extends UIMessage> implements ContextChats<M>, ChatHost<M> {
   readonly engine: ContextEngine;
@@ -80,19 +81,19 @@ export class Registry<M extends UIMessage> implements ContextChats<M>, ChatHost<
   readonly writes: Set<PromiseLike<unknown>> = new Set();
   #fallback: ChatTransport<M> | undefined;
   readonly #chats: Map<string, BranchChat<M>> = new Map();
-  /** The chat that is shown until the engine has read the conversation. */
+  /** The active chat until the engine has read the conversation. */
   #unbound: BranchChat<M> | undefined;
   #blank: BranchChat<M> | undefined;
   #isDeleted = false;
   #isForeseen = false;
-  /** What pagers asked for, and whose answer is not here yet. */
+  /** Presses on pagers that have no answer yet. */
   readonly presses: Set<Press> = new Set();
   readonly #release: readonly (() => void)[];
 
   constructor(engine: ContextEngine, options: ContextChatOptions<M>) {
     this.engine = engine;
     this.options = options;
-    // A listener of the page must not keep the chats of an engine that the app has let go.
+    // A listener of the page must not keep an engine alive that the app has let go.
     const self = new WeakRef(this);
     const stop = onReturning(() => {
       const chats = self.deref();
@@ -103,7 +104,7 @@ export class Registry<M extends UIMessage> implements ContextChats<M>, ChatHost<
       engine.state.subscribe(() => this.sync()),
       engine.subscribe((event) => {
         if (event.type !== 'branch' || event.action !== 'delete') return;
-        // What waited there is left, and stands where one looks.
+        // Questions queued on a deleted branch are left: the active chat shows them, and nobody asks them by themselves.
         this.#chats.get(event.id)?.queue?.leave();
         void this.#each((chat) => chat.recall());
       }),
@@ -118,14 +119,14 @@ export class Registry<M extends UIMessage> implements ContextChats<M>, ChatHost<
   }
 
   configure(options: ContextChatOptions<M>): void {
-    // Who only looks for the chats must not take their transport away.
+    // A caller without options must not reset the transport.
     if (Object.keys(options).length > 0) this.options = options;
   }
 
-  /** How a component looks at the chat: with the same function each time, or React would look again behind each render. */
+  /** The snapshot for `useSyncExternalStore`; one function for all renders, so that React does not read again after each. */
   readonly look: () => BranchChat<M> = () => this.active;
 
-  /** How it looks while a page that a server rendered comes to life: nothing is read there. */
+  /** The snapshot while React hydrates a page that a server rendered: an empty chat, as on the server. */
   readonly lookUnread: () => BranchChat<M> = () =>
     this.engine.state.getState().status === 'ready' ? (this.#blank ??= new BranchChat<M>(this)) : this.active;
 
@@ -156,7 +157,7 @@ export class Registry<M extends UIMessage> implements ContextChats<M>, ChatHost<
     await this.#each((chat) => chat.whenSettled());
   }
 
-  /** Resolves when a task is done with every chat. */
+  /** Runs a task on every chat. Resolves when all are done. */
   #each(task: (chat: BranchChat<M>) => unknown): Promise<unknown> {
     return Promise.all([...this.#chats.values()].map(task));
   }
@@ -191,7 +192,7 @@ export class Registry<M extends UIMessage> implements ContextChats<M>, ChatHost<
     if (isDeleted && !this.#isDeleted) void this.#each((chat) => chat.hasWork && chat.leave());
     this.#isDeleted = isDeleted;
     if (status !== 'ready') return;
-    // The chat is read, and a question may be next.
+    // A question may follow soon: load the code of turns.
     loadTurns().catch(() => {});
     if (state.messages.at(-1)?.role === 'assistant') this.#foresee();
     if (this.#unbound) {
@@ -202,7 +203,7 @@ export class Registry<M extends UIMessage> implements ContextChats<M>, ChatHost<
     this.#chats.get(branchId)?.follow(state);
   }
 
-  /** There is an answer to act on: loads the code for that in a quiet moment. */
+  /** Loads the code for edits and regenerations when the page is idle, because there is an answer. */
   #foresee(): void {
     if (this.#isForeseen) return;
     this.#isForeseen = true;
@@ -230,13 +231,13 @@ export class Registry<M extends UIMessage> implements ContextChats<M>, ChatHost<
 }
 
 /**
- * Calls back when a person comes back to the page: to its tab, to its window, or to it in the history, where it was frozen
- * meanwhile. Returns how to stop listening. Where there is no page, nothing is ever heard.
+ * Calls back when a person returns to the page: to its tab, its window, or through the history to the frozen page. Returns a
+ * function that stops listening. Outside of a page it never calls back.
  */
 function onReturning(hear: () => void): () => void {
   if (typeof document === 'undefined') return () => {};
   const look = (event: Event): void => {
-    // A page that is shown for the first time has not been away.
+    // The `pageshow` of a first load is no return.
     const isFirst = event.type === 'pageshow' && !(event as PageTransitionEvent).persisted;
     if (!isFirst && document.visibilityState === 'visible') hear();
   };

@@ -2,13 +2,13 @@ import { readUIMessageStream, type UIMessage, type UIMessageChunk } from 'ai';
 import { sameJson } from '../engine/same.ts';
 import type { Turn } from './turn.ts';
 
-/** How long a question waits for a disk, in ms. */
+/** How long a tool call or an approval request is held back for a slow disk, in ms. */
 const LONGEST_WAIT = 1000;
 
 /**
- * Saves what an answer is about to ask of the person or the page. Who sees a button may press it, or reload the page before
- * it: so it is on the disk when it shows, and there again after a reload. A disk that refuses, or takes long, keeps no
- * question back. Resolves to whether it is saved.
+ * Saves a tool call or an approval request before the page sees it. The person may press its button, or reload, the moment it
+ * shows, so it has to be on the disk by then. If the disk refuses or is slow, it is shown all the same. Resolves to whether it
+ * was saved.
  */
 export async function keepAhead<M extends UIMessage>(
   turn: Turn<M>,
@@ -18,7 +18,7 @@ export async function keepAhead<M extends UIMessage>(
   const keep = async (): Promise<boolean> => {
     const before = now();
     const message = await readOn(before, chunks);
-    // A result that another call gives at this moment is saved by that call, and must not be written over.
+    // Another tool call may get a result meanwhile. That result is saved separately and must not be overwritten.
     const isStill = (): boolean => sameJson(now(), before);
     return message !== undefined && isStill() && (await turn.savePoint(message)) && isStill();
   };
@@ -29,7 +29,7 @@ export async function keepAhead<M extends UIMessage>(
   return Promise.race([keep().catch(() => false), patience]).finally(() => clearTimeout(timer));
 }
 
-/** A message with some chunks read into it by the AI SDK, which alone knows what they make of it. */
+/** A message with some chunks read into it by the AI SDK, which alone knows how. */
 async function readOn<M extends UIMessage>(
   before: M,
   chunks: readonly UIMessageChunk[],

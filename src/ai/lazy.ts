@@ -1,10 +1,10 @@
 import { refuseToLoad } from '../errors.ts';
 
-/** Code that comes when it is asked for. */
+/** Code that is loaded on first use. */
 export interface Lazy<T> {
-  /** Loads it once for the page; where it could not be loaded, it is asked for again. Rejects with `store-unavailable`. */
+  /** Loads the code once for the page; after a failure the next call tries again. Rejects with `store-unavailable`. */
   (): Promise<T>;
-  /** Undefined until it has come. */
+  /** The code, once it is loaded. */
   now?: T;
 }
 

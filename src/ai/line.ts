@@ -1,23 +1,24 @@
-/** Something that a chat does in its turn. */
+/** One request of a chat, in its turn. */
 export interface Job<T = unknown> {
   /**
-   * What is `first` goes before the questions that wait (`asked`), which are asked behind it: what takes the place of an
-   * answer, and what is sent where nothing is going on. `last` lets an answer go on, and is given up for one that is `first`.
+   * `first` (an edit, a regeneration, a message in an idle chat) goes before the queued questions (`asked`). `last` continues
+   * an answer, and is dropped when a `first` job comes.
    */
   readonly rank: 'first' | 'asked' | 'last';
-  /** What there is to do before, when its turn has come. */
+  /** Runs before the job, when its turn has come. */
   readonly prepare: () => Promise<T>;
-  /** Undefined when it may begin; else resolves when that may have changed. */
+  /** Undefined when the job may begin; else resolves when that may have changed. */
   readonly held?: (() => Promise<unknown> | undefined) | undefined;
   readonly run: (prepared: T) => Promise<void>;
 }
 
 /**
- * One request after another: the next one begins when the answer before it, and what it led to, is there. Between the look
- * and the request nothing can begin: not an answer either that goes on by itself when a tool is answered.
+ * Runs the requests of a chat one after another. A request begins when the answer before it, and the tool loop that this answer
+ * led to, has ended. Nothing awaits between the check that the chat is idle and the request, so no other request can begin in
+ * between.
  */
 export class Line {
-  /** What keeps a request from beginning; undefined where nothing does. */
+  /** What keeps a request from beginning; undefined for an idle chat. */
   readonly #busy: () => Promise<unknown> | undefined;
   #jobs: readonly Waiting[] = [];
   #isRunning = false;
@@ -27,7 +28,7 @@ export class Line {
     this.#busy = busy;
   }
 
-  /** Does a job in its turn. */
+  /** Runs a job in its turn. Settles with it. */
   run<T>(job: Job<T>): Promise<void> {
     return new Promise((resolve, reject) => {
       let prepared: Promise<T> | undefined;
@@ -46,7 +47,7 @@ export class Line {
     });
   }
 
-  /** Looks again what may begin. */
+  /** Checks again whether the next job may begin. */
   look(): void {
     this.#wake();
   }

@@ -3,22 +3,22 @@ import type { ContextEngine } from '../engine/engine.ts';
 import { sameContent, sameItems, sameJson } from '../engine/same.ts';
 
 /**
- * The list of a chat, and what is known to be saved of it.
+ * The message list of a chat, and which of it is known to be saved.
  *
- * The AI SDK works on the list: it cuts it, puts answers at its end, and lets the last one grow. What is saved is
- * compared with it, by what it says, when something is sent. Objects that say the same are used again, so that nothing is
- * rendered anew that did not change; nothing is decided by them.
+ * The AI SDK works on the list: it cuts it, appends answers, and lets the last one grow. When something is sent, the list is
+ * compared with what is saved, by content. Message objects with equal content are reused so that React renders nothing anew,
+ * but no decision depends on object identity.
  */
 export class List<M extends UIMessage> {
   readonly #engine: ContextEngine;
   readonly #state: { messages: M[] };
-  /** What the app shows before anything is saved. */
+  /** The messages that an app shows in an empty conversation. */
   readonly #greeting: readonly M[];
-  /** The messages of the branch as they are saved. */
+  /** The saved messages of the branch. */
   saved: readonly M[] = [];
-  /** What another tab is writing here: in the list to be seen grow, and gone from it before anything is sent. */
+  /** The messages that another tab is writing: shown at the end of the list, and removed from it before anything is sent. */
   remoteMessages: readonly M[] = [];
-  /** What was last seen of the engine; undefined where what comes next is looked at, whatever it is. */
+  /** The messages of the engine that the list was last updated from; undefined to force the next update. */
   followed: readonly UIMessage[] | undefined;
 
   constructor(engine: ContextEngine, state: { messages: M[] }, greeting: readonly M[]) {
@@ -27,7 +27,7 @@ export class List<M extends UIMessage> {
     this.#greeting = greeting;
   }
 
-  /** The messages that the AI SDK works on. */
+  /** The messages of the AI SDK's state. */
   get now(): M[] {
     return this.#state.messages;
   }
@@ -36,24 +36,24 @@ export class List<M extends UIMessage> {
     if (!sameItems(this.now, messages)) this.#state.messages = [...messages];
   }
 
-  /** Lets those who show the list look at it again. */
+  /** Notifies subscribers of the list. */
   touch(): void {
     this.#state.messages = [...this.now];
   }
 
-  /** What the list shows when nobody changes it. */
+  /** What the list shows while nobody changes it. */
   get whole(): readonly M[] {
     const grown = this.remoteMessages.filter(({ parts }) => parts.length > 0);
     const whole = grown.reduce<readonly M[]>(put, this.saved);
     return whole[0] ? whole : this.#greeting;
   }
 
-  /** What the list began with, where nothing is saved; else what is. */
+  /** The saved messages; in an empty conversation the greeting. */
   get begun(): readonly M[] {
     return this.saved[0] ? this.saved : this.#greeting;
   }
 
-  /** The branch shows these messages now, and another tab is writing those behind it. */
+  /** Updates the list to the branch's messages, with those that another tab is writing behind them. */
   follow(shown: readonly M[], remoteMessages: readonly M[]): void {
     const before = this.remoteMessages;
     const isUnchanged = sameLists(this.now, this.whole);
@@ -65,7 +65,7 @@ export class List<M extends UIMessage> {
     this.now = isUnchanged ? whole : this.now.map(grown);
   }
 
-  /** Takes what another tab is writing out of the list: what is said here hangs on words that stay. */
+  /** Removes what another tab is writing from the list: what is sent here must hang on saved messages. */
   leaveRemote(): void {
     const { remoteMessages } = this;
     if (!remoteMessages[0]) return;
@@ -75,14 +75,14 @@ export class List<M extends UIMessage> {
     );
   }
 
-  /** The chat was deleted, and begins anew: what it showed is no part of it. */
+  /** Empties the list of a deleted chat. */
   beginAnew(): void {
     this.saved = [];
     this.now = [];
     this.followed = undefined;
   }
 
-  /** Puts what the branch has before the first message before it. */
+  /** Adds the branch's messages that stand before the first one of the list. */
   prepend(shown: readonly M[]): void {
     const [first] = this.saved;
     const count = shown.findIndex(({ id }) => id === first?.id);
@@ -118,25 +118,25 @@ export function withId<M extends UIMessage>(
   return list.find(({ id }) => id === messageId);
 }
 
-/** A list with a message in the place of the one with its id, or at its end. */
+/** A list in which a message replaces the one with its id, or is appended. */
 export function put<M extends UIMessage>(list: readonly M[], message: M): readonly M[] {
   const at = list.findIndex(({ id }) => id === message.id);
   return at === -1 ? [...list, message] : list.with(at, message);
 }
 
-/** Whether two messages are one, and say the same; but for reminders, which an interface may show or not. */
+/** Whether two messages have one id and equal content, reminders aside: an interface may show them or not. */
 export function sameMessage(a: UIMessage, b: UIMessage): boolean {
   return a === b || (a.id === b.id && sameContent(a, b));
 }
 
-/** Whether two lists show the same, reminders included. */
+/** Whether two lists are equal, reminders included. */
 function sameLists(a: readonly UIMessage[], b: readonly UIMessage[]): boolean {
   return a.length === b.length && a.every((message, i) => sameJson(message, b[i]));
 }
 
 /**
- * The list of a chat, when its branch shows these messages now: with the objects that it has for messages that did not
- * change, so that nothing is rendered anew, and with what it has loaded of the conversation before them.
+ * The list that a chat shows for these messages of its branch: it reuses the chat's objects for unchanged messages, so that
+ * React renders nothing anew, and keeps the earlier messages that the chat has loaded.
  */
 export function listAfter<M extends UIMessage>(
   engine: ContextEngine,
@@ -153,12 +153,12 @@ export function listAfter<M extends UIMessage>(
   return [...earlier, ...shown.map(kept)];
 }
 
-/** The key of the last message of a branch that is shown; undefined for an empty one. */
+/** The key of the last message that a branch shows; undefined for an empty branch. */
 export function headOf(engine: ContextEngine, branchId: string | undefined): string | undefined {
   return engine.state.getState().branches.find(({ id }) => id === branchId)?.headKey ?? undefined;
 }
 
-/** The key of a message of a list that is on a branch; undefined for one that is not saved. */
+/** The key of a message, by its id, on a branch; undefined for a message that is not saved. */
 export function keyOf(engine: ContextEngine, id: string, branchId: string | undefined): string | undefined {
   return engine.nodesOf(id, branchId)[0]?.key;
 }

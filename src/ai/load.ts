@@ -2,8 +2,8 @@ import { lazily, type Lazy } from './lazy.ts';
 import type * as More from './more.ts';
 import type * as Turns from './turns.ts';
 
-/** The code that keeps what is said. */
+/** The code that saves turns. */
 export const loadTurns: Lazy<typeof Turns> = lazily(() => import('./turns.ts'));
 
-/** The code for what is done with answers. */
+/** The code for edits, regenerations, tool results, the queue, and taking up answers. */
 export const loadMore: Lazy<typeof More> = lazily(() => import('./more.ts'));

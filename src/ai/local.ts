@@ -3,7 +3,7 @@ import { toPrompt } from './prompt.ts';
 import type { RequestNote } from './note.ts';
 import { isUnreadable, UNREADABLE } from './said.ts';
 
-// Servers want these without the hooks that stand beside them in `contextree/ai`.
+// Servers use these without the hooks of `contextree/ai`.
 export {
   toPrompt,
   toSimpleMessages,
@@ -25,14 +25,14 @@ export interface LocalRequest<M extends UIMessage = UIMessage> {
   /** The system prompt; '' where there is none. */
   readonly system: string;
   readonly trigger: 'submit-message' | 'regenerate-message';
-  /** How many versions of this answer there are already: 0 for a first one, and where no engine keeps count. */
+  /** How many versions of this answer exist already: 0 for the first one, and where there is no engine. */
   readonly attempt: number;
   readonly body: Readonly<Record<string, unknown>>;
   readonly metadata: unknown;
 }
 
 /**
- * How a model is asked: every option of `streamText` but the prompt, which comes with each request. `model` and
+ * How the model is called: every option of `streamText` but the prompt, which comes with each request. `model` and
  * `providerOptions` may be functions of the request.
  */
 export type LocalTransportOptions<M extends UIMessage = UIMessage> = Omit<
@@ -41,16 +41,16 @@ export type LocalTransportOptions<M extends UIMessage = UIMessage> = Omit<
 > & {
   readonly model: Model | ((request: LocalRequest<M>) => Model);
   readonly providerOptions?: ProviderOptions | ((request: LocalRequest<M>) => ProviderOptions);
-  /** Metadata of the answer, merged over `usage`, which the finish tells. */
+  /** Metadata of the answer, merged over the `usage` that the finish reports. */
   readonly messageMetadata?: (options: { readonly part: { readonly type: string } }) => object | undefined;
-  /** What the person reads when the model fails. Default: the model's own words. */
+  /** What the person reads when the model fails. Default: the model's own message. */
   readonly errorText?: (error: unknown) => string;
 };
 
 /**
- * A transport that asks a model right here, in the browser, without a server: for local models, for keys that the
- * person brings along, for demos and tests. The system prompt and the conversation come with each request, as
- * `withContext` and `useContextChat` send them; the tokens used stand in the answer's `metadata.usage`.
+ * A transport that calls a model in the page, without a server: for local models, for keys that the person brings, for demos
+ * and tests. System prompt and conversation come with each request, as `withContext` and `useContextChat` send them; the tokens
+ * used are in the answer's `metadata.usage`.
  */
 export function createLocalTransport<M extends UIMessage = UIMessage>(
   options: LocalTransportOptions<M>,
@@ -69,7 +69,7 @@ export function createLocalTransport<M extends UIMessage = UIMessage>(
         settings.tools ? { tools: settings.tools } : {},
       );
       const result = streamText({
-        // A failure is the answer's last chunk; it needs no second telling on the console.
+        // The failure is the last chunk of the answer; the console need not repeat it.
         onError: () => {},
         ...settings,
         ...prompt,
@@ -90,12 +90,12 @@ export function createLocalTransport<M extends UIMessage = UIMessage>(
   } as ChatTransport<M>;
 }
 
-/** `provider:model`, as prices are known by. */
+/** The model's name as `provider:model`, the form that prices are listed under. */
 function nameOf(model: Model): string {
   return typeof model === 'string' ? model : `${model.provider.split('.')[0]}:${model.modelId}`;
 }
 
-/** The tools, which the model may ask for, and none of which is run. */
+/** The tools without `execute`: the model may call them, and none is run. */
 function withoutExecute<T extends object>(tools: T): T {
   const dry = Object.entries(tools).map(([name, tool]) => [name, { ...tool, execute: undefined }]);
   return Object.fromEntries(dry) as T;
@@ -124,7 +124,7 @@ function usageOf(part: { readonly type: string; readonly totalUsage?: unknown })
   return part.type === 'finish' ? { usage: part.totalUsage } : undefined;
 }
 
-/** The fields of both; undefined where there are none, so that the answer gets no metadata. */
+/** The fields of both objects; undefined for none, so that the answer gets no metadata. */
 function merged(first: object | undefined, second: object | undefined): object | undefined {
   return first || second ? { ...first, ...second } : undefined;
 }

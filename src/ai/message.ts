@@ -1,10 +1,10 @@
 import type { UIMessage } from 'ai';
 
-/** What a message says: pure questions about one, for whichever version of the AI SDK. */
+/** Pure functions on one message, for every supported version of the AI SDK. */
 
 export type Part = UIMessage['parts'][number];
 
-/** A call of a tool, of whichever tool and version of the AI SDK. */
+/** A tool call, static or dynamic. */
 export interface ToolPart {
   readonly type: string;
   readonly toolCallId: string;
@@ -14,22 +14,22 @@ export interface ToolPart {
   readonly approval?: { readonly id: string };
 }
 
-/** Whether a part is a call of a tool. */
+/** Whether a part is a tool call. */
 export function isToolPart(part: { readonly type: string }): part is ToolPart {
   return part.type === 'dynamic-tool' || part.type.startsWith('tool-');
 }
 
-/** Whether a call of a tool waits for its result, or for leave. */
+/** Whether a tool call waits for its result or an approval. */
 export function isWaiting({ state }: ToolPart): boolean {
   return state === 'input-available' || state === 'approval-requested';
 }
 
-/** The calls of tools in a message, in their order. */
+/** The tool calls of a message, in order. */
 export function callsIn({ parts }: UIMessage): readonly ToolPart[] {
   return parts.flatMap((part): ToolPart[] => (isToolPart(part) ? [part] : []));
 }
 
-/** Whether a part is a call that waits for the page or the person, and not for a provider, which runs it by itself. */
+/** Whether a part is a tool call that waits for the page or the person; a provider runs its own tools by itself. */
 export function waitsForPage(part: Part): boolean {
   return isToolPart(part) && isWaiting(part) && !isProviders(part);
 }
@@ -38,7 +38,7 @@ function isProviders({ state, providerExecuted }: ToolPart): boolean {
   return providerExecuted === true && state !== 'approval-requested';
 }
 
-/** Whether a message says anything: more than the marks of its steps, and texts that have not begun. */
+/** Whether a message has content: more than step marks and texts that have not begun. */
 export function hasWords(message: UIMessage): boolean {
   return message.parts.some((part) => {
     if (part.type === 'text' || part.type === 'reasoning') return part.text !== '';
@@ -46,25 +46,25 @@ export function hasWords(message: UIMessage): boolean {
   });
 }
 
-/** How much a message says. */
+/** The length of a message's content as JSON. */
 export function sizeOf({ parts }: UIMessage): number {
   return parts.reduce((size, part) => size + ('text' in part ? part.text.length : 1), 0);
 }
 
 /**
- * The version of an answer that says more; the second one, where they say as much. A server that says an answer anew does
- * not know what the page gave its calls: those of the first one keep what they got.
+ * The longer version of an answer; the second one of two equally long ones. A replaying server does not know what the page gave
+ * to tool calls, so calls of the first version keep their results.
  */
 export function longer<M extends UIMessage>(first: M | undefined, second: M): M {
   if (!first) return second;
   if (sizeOf(first) > sizeOf(second)) return first;
-  // Texts may be parted otherwise: calls are compared in their order.
+  // A replay may split texts differently, so calls are matched by their order.
   const calls = callsIn(first).values();
   const parts = second.parts.map((part) => (isToolPart(part) ? given(calls.next().value, part) : part));
   return parts.every((part, i) => part === second.parts[i]) ? second : { ...second, parts };
 }
 
-/** A call as it is now, or where it waits, with what it was given before. */
+/** A tool call as it is now; one that waits takes the result that it had before. */
 function given(before: ToolPart | undefined, now: Part & ToolPart): Part {
   const isGiven =
     before?.toolCallId === now.toolCallId &&
@@ -74,7 +74,7 @@ function given(before: ToolPart | undefined, now: Part & ToolPart): Part {
   return isGiven ? (before as Part & ToolPart) : now;
 }
 
-/** A message as JSON has it: what can't be said in it is left out, of metadata that have no end all. */
+/** A message as JSON holds it: functions are left out, and metadata with a cycle are dropped. */
 export function asJson<M extends UIMessage>(message: M): M {
   try {
     return JSON.parse(JSON.stringify(message, withoutBigInts)) as M;

@@ -3,9 +3,9 @@ import { ContextError } from '../errors.ts';
 import { textIn, type ModelPrompt, type Resolved, type ToPromptOptions } from './prompt.ts';
 import { toSendable } from './sendable.ts';
 
-/** What `toPrompt()` gives: loaded when a model is called, because most pages leave that to a server. */
+/** The implementation of `toPrompt()`, loaded when a model is called: most pages leave that to a server. */
 export async function modelPrompt(resolved: Resolved, options: ToPromptOptions = {}): Promise<ModelPrompt> {
-  // On a server this is what a request brought along.
+  // On a server, `resolved` is the body of a request.
   const { messages: given } = Object(resolved) as Partial<Resolved>;
   if (!Array.isArray(given) || !given.every(hasParts))
     throw new ContextError('invalid-messages', 'toPrompt() needs a list of messages, each with its parts.');

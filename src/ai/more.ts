@@ -1,6 +1,6 @@
 /**
- * What a chat needs once there is an answer, and not before: to ask again, to edit, to answer calls of tools, to queue, to
- * take up an answer. Loaded behind the first answer, or with the first need.
+ * What a chat needs once there is an answer: regenerating, editing, answering tool calls, queueing, taking up an answer. Loaded
+ * behind the first answer, or on first use.
  */
 export { giveResult, giveWord } from './calls.ts';
 export { keepAhead } from './keepAhead.ts';

@@ -10,30 +10,30 @@ import { isAsking, type ChatHost } from './ourChat.ts';
 import type { PrepareRequest, ReconnectOptions, SendOptions } from './note.ts';
 import { isDeleted, keepMessage } from './turn.ts';
 
-/** How {@link withContext} asks. */
+/** Options of {@link withContext}. */
 export interface WithContextOptions<M extends UIMessage = UIMessage> {
-  /** The branch that turns go to, by name or id. Default: the one that is active when a request is made. */
+  /** The branch of all turns, by name or id. Default: the active branch when a request is made. */
   readonly branch?: string | undefined;
-  /** Changes what goes out. */
+  /** Changes what each request sends. */
   readonly request?: PrepareRequest<M> | undefined;
   /**
-   * The chat that this transport belongs to, as soon as there is one: its list shows what is saved, follows when the
-   * branch moves, while no answer grows in it, and results of tools are saved as they are given. Without it the list
-   * stays as it is, and the next question goes on from what it shows: a page that comes back begins the chat with
-   * `messages: (await engine.resolve()).messages`, or the question is a first one again, on a branch of its own.
+   * Returns the chat that uses this transport, as soon as there is one. Its list then shows what is saved and follows the
+   * active branch while no answer grows in it, and tool results are saved when they are given. Without `chat` the list stays as
+   * it is, and the next question continues from what it shows. A page that reloads must then begin with `messages: (await
+   * engine.resolve()).messages`; otherwise its question is a first one, on a branch of its own.
    */
   readonly chat?: (() => FollowingChat<M> | undefined) | undefined;
 }
 
-/** What a chat needs to follow: the AI SDK's `Chat` has it. */
+/** What a chat needs so that its list can follow: the AI SDK's `Chat` has it. */
 export interface FollowingChat<M extends UIMessage = UIMessage> {
   messages: M[];
   readonly status: ChatStatus;
-  /** @internal How the AI SDK's own `Chat` says that its list has changed. */
+  /** @internal Subscribes to changes of the list, on the AI SDK's own `Chat`. */
   readonly '~registerMessagesCallback'?: (onChange: () => void) => () => void;
 }
 
-/** A chat that is not ours, and whose transport is. */
+/** An app's own chat, with a transport of ours. */
 interface ForeignChat<M extends UIMessage> extends WithContextOptions<M> {
   readonly engine: ContextEngine;
   readonly transport: ChatTransport<M>;
@@ -41,17 +41,17 @@ interface ForeignChat<M extends UIMessage> extends WithContextOptions<M> {
 
 type Answer = ReadableStream<UIMessageChunk>;
 
-/** What stands behind the transport of a chat that is not ours. */
+/** What the transport of an app's own chat calls. */
 export interface OwnChat<M extends UIMessage> {
   send(sent: SendOptions<M>): Promise<Answer>;
   reconnect(sent: ReconnectOptions<M>): Promise<Answer | null>;
-  /** Lets go of the engine: the list follows no more. */
+  /** Lets go of the engine: the list stops following. */
   readonly release: () => void;
 }
 
 /**
- * Saves the turns of an app's own `Chat`: an unseen chat of ours makes each of its requests, with the list that came along, and
- * both read the answer.
+ * Saves the turns of an app's own `Chat`. A hidden chat of ours makes each request with the list that came along, and both
+ * chats read the answer.
  */
 export function ownChat<M extends UIMessage>(foreign: ForeignChat<M>): OwnChat<M> {
   const { engine, transport, request } = foreign;
@@ -72,7 +72,7 @@ export function ownChat<M extends UIMessage>(foreign: ForeignChat<M>): OwnChat<M
       register: () => {},
       unregister: () => {},
       all: () => [],
-      // A task later the other chat has read the end, too.
+      // The other chat reads the end of the answer within this task.
       sync: () => void setTimeout(follower.sync),
     };
     const chat = new BranchChat<M>(host, idOfBranch(foreign), 1);
@@ -80,7 +80,7 @@ export function ownChat<M extends UIMessage>(foreign: ForeignChat<M>): OwnChat<M
     abortSignal?.throwIfAborted();
     const stop = (): void => void chat.stop();
     abortSignal?.addEventListener('abort', stop, { once: true });
-    // A deleted chat needs no answer. While a server is asked, the list follows what other tabs save.
+    // Stop the answer of a deleted chat. While a server is asked for an answer to take up, the list follows other tabs.
     const unsubscribe = engine.state.subscribe((state) => {
       if (isDeleted(engine)) stop();
       else if (!list && !chat.turn && state.branchId === chat.branchId)
@@ -111,7 +111,7 @@ function idOfBranch<M extends UIMessage>({ engine, branch }: ForeignChat<M>): st
   return branches.find(({ id, name }) => id === branch || name === branch)?.id ?? branch ?? branchId;
 }
 
-/** Has a chat show what is saved, from where a list begins on, and then that list. */
+/** Sets a chat's list to what is saved, from the first given message on, and then to the given list. */
 async function begin<M extends UIMessage>(
   { engine, branchId, list }: BranchChat<M>,
   given?: readonly M[],
@@ -125,7 +125,7 @@ async function begin<M extends UIMessage>(
   if (given) list.now = given;
 }
 
-/** Hands each part of the answer that a chat reads to another reader, too: what is saved is what both have read. */
+/** Passes each chunk that a chat reads to a second reader: only what both have read is saved. */
 function share<M extends UIMessage>(
   chat: BranchChat<M>,
   resolve: (answer: Answer | null) => void,
@@ -165,7 +165,7 @@ function share<M extends UIMessage>(
   own.reconnectToStream = (sent) => shared(reconnectToStream(sent));
 }
 
-/** Lets the list of a chat follow the active branch. */
+/** Makes the list of an app's chat follow the active branch. */
 function followerOf<M extends UIMessage>({
   engine,
   chat,
@@ -178,14 +178,14 @@ function followerOf<M extends UIMessage>({
   let unregister: (() => void) | undefined;
   const sync = (): void => {
     const own = chat?.();
-    // The AI SDK's chat says when its list changes: a result is saved when it is given, as long as it can say so.
+    // Save tool results when they are given, on each change of the list.
     unregister ??= own?.['~registerMessagesCallback']?.(() => {
       if (!isAsking(own)) keepResults(engine, own.messages).catch(() => {});
     });
     const { status, messages } = engine.state.getState();
     if (!own || branch !== undefined || status !== 'ready' || messages === followed || isAsking(own)) return;
     followed = messages;
-    // What a call was given here a moment ago is saved with the next request, and stays until then.
+    // A tool result that was just given is saved with the next request; until then the list keeps it.
     const next = listAfter(engine, own.messages, messages as readonly M[]).map((message) => {
       const mine = withId(own.messages, message.id);
       return mine && isAnswered(message, mine) ? mine : message;
@@ -193,7 +193,7 @@ function followerOf<M extends UIMessage>({
     if (!sameItems(own.messages, next)) own.messages = next;
   };
   sync();
-  // No hook and no provider may have read the chat yet. Where it can't be read, the first request says so.
+  // Read the chat if no hook or provider does. If the read fails, the first request reports that.
   if (chat) engine.ready().catch(() => {});
   const releases = [
     engine.state.subscribe(sync),
@@ -204,8 +204,8 @@ function followerOf<M extends UIMessage>({
 }
 
 /**
- * Saves the results of tools, and words on them, that were given in a chat that is not ours: it tells of them with its
- * next request. They go to the node that asked.
+ * Saves tool results and approvals that an app's own chat was given, on the node of the call. That chat reports them with its
+ * next request only.
  */
 async function keepResults(engine: ContextEngine, list: readonly UIMessage[]): Promise<void> {
   for (const message of list) {
@@ -217,7 +217,7 @@ async function keepResults(engine: ContextEngine, list: readonly UIMessage[]): P
   }
 }
 
-/** Whether a message is the saved one, except that calls which wait there are answered. */
+/** Whether a message equals the saved one, except for tool calls that wait there and are answered here. */
 function isAnswered(saved: UIMessage, { parts }: UIMessage): boolean {
   return (
     saved.parts.length === parts.length &&
@@ -226,7 +226,7 @@ function isAnswered(saved: UIMessage, { parts }: UIMessage): boolean {
   );
 }
 
-/** Whether a call that waits has got what it waits for. */
+/** Whether a waiting tool call is answered in the other part. */
 function isAnswer(part: Part, now: Part | undefined): boolean {
   return isToolPart(part) && isWaiting(part) && now !== undefined && isToolPart(now) && !isWaiting(now);
 }

@@ -6,25 +6,25 @@ import { keepList } from './begin.ts';
 import { keyOf, withId } from './list.ts';
 import type { ChatHost, OurChat } from './ourChat.ts';
 
-/** What a pager asks of chats, whichever of them shows its message. */
+/** What a pager needs of the chats. */
 interface Asked<M extends UIMessage> extends ChatHost<M> {
-  /** The chat that is shown. */
+  /** The chat of the active branch. */
   readonly active: OurChat<M>;
-  /** What pagers asked for, and whose answer is not here yet. */
+  /** Presses on pagers that have no answer yet. */
   readonly presses: Set<Press>;
 }
 
-/** What a pager asked for: new words for a message, or where there are none, another answer, with these options. */
+/** A press on a pager: an edit with new content, or without content another answer, with these options. */
 export interface Press {
   readonly messageId: string;
   readonly content?: MessageContent;
   readonly options?: object | undefined;
-  /** The chat that it was asked of, as soon as that is known. */
+  /** The chat that handles the press, as soon as it is known. */
   chat?: object | undefined;
   answered?: Promise<void>;
 }
 
-/** New words for a question are sent; new words for an answer make a version, and no model is asked. */
+/** Edits a message: new text of a question is sent; new text of an answer becomes a version, and no model is called. */
 export async function edit<M extends UIMessage>(
   asked: Asked<M>,
   messageId: string,
@@ -33,7 +33,7 @@ export async function edit<M extends UIMessage>(
   const { engine, active } = asked;
   await engine.ready();
   await keepList(active);
-  // One that waits is no node yet.
+  // A queued question has no node yet.
   const role = engine.node(messageId)?.name ?? withId(active.messages, messageId)?.role;
   if (role !== 'user') return void (await engine.edit(messageId, content));
   await once(asked, { messageId, content }, (chat, id) => {
@@ -42,7 +42,7 @@ export async function edit<M extends UIMessage>(
   });
 }
 
-/** Another answer. */
+/** Asks for another answer. */
 export async function regenerate<M extends UIMessage>(
   asked: Asked<M>,
   messageId: string,
@@ -53,8 +53,8 @@ export async function regenerate<M extends UIMessage>(
 }
 
 /**
- * Asks the chat that shows a message. Of two presses of a button the second one is the first: it must not go and look for
- * the message that the first one has put another one in place of. A click after a return to that message asks again.
+ * Runs a press in the chat that shows its message. On a double click the second press gets the promise of the first: it must
+ * not search for the message that the first one has just replaced. A press after a return to that message runs again.
  */
 function once<M extends UIMessage>(
   asked: Asked<M>,
@@ -70,7 +70,7 @@ function once<M extends UIMessage>(
       ({ messages, branchId }) =>
         withId(messages, id) && (id === messageId || keyOf(engine, id, branchId) === messageId),
     );
-  // Another try for a question that is being answered stops that, and begins anew.
+  // Another try for a question that is being answered stops that answer and begins anew.
   const isAnswering =
     !content && shown?.status === 'streaming' && withId(shown.messages, messageId)?.role === 'user';
   const same = [...presses].find(
@@ -90,7 +90,10 @@ function once<M extends UIMessage>(
   return (press.answered = run().finally(() => presses.delete(press)));
 }
 
-/** The active chat, when it shows a message: on the branch used last that holds it, and as far back as it stands. */
+/**
+ * The active chat, showing a message: checks out the most recently used branch that holds the message, and loads the messages
+ * before it.
+ */
 async function shownBy<M extends UIMessage>(asked: Asked<M>, messageId: string): Promise<OurChat<M>> {
   const { engine } = asked;
   await engine.selectSibling(messageId);
@@ -100,7 +103,7 @@ async function shownBy<M extends UIMessage>(asked: Asked<M>, messageId: string):
   return asked.active;
 }
 
-/** The text of a message replaced; its files and metadata stay. */
+/** A message with its text replaced; files and metadata stay. */
 export function newWords(
   message: UIMessage | undefined,
   content: MessageContent,

@@ -2,17 +2,17 @@ import type { UIMessage } from 'ai';
 import type { ContextEngine } from '../engine/engine.ts';
 import { createId } from '../fragment/id.ts';
 
-/** Where an answer went on: what a server says again may begin there. */
+/** A point at which an answer was continued: a replay by a server may begin there. */
 export interface Place {
-  /** How many parts stand before it. */
+  /** How many parts stand before the point. */
   readonly parts: number;
-  /** The length of the last of them, if that is a text: more may be said in it. */
+  /** The length of the last of these parts, if it is a text: it may grow. */
   readonly text: number;
-  /** The request that was made there. One that was made since says other words behind it. */
+  /** The request made at this point. A later request says other words behind it. */
   readonly request?: unknown;
 }
 
-/** Keeps where an answer goes on: what it is now stands before all that this request will say. */
+/** Keeps the point at which a request continues an answer, as the answer is now. */
 export async function keepPlace(engine: ContextEngine, key: string, answer: UIMessage): Promise<void> {
   const isSettled = (one: string): boolean => (engine.status(one) ?? 'complete') === 'complete';
   try {
@@ -21,21 +21,22 @@ export async function keepPlace(engine: ContextEngine, key: string, answer: UIMe
     const place = { ...endOf(answer), request: createId() };
     await engine.keepFields(GOING_ON, { ...Object.fromEntries(over), [key]: place });
   } catch {
-    // A disk that refuses says so with the words. Without this, a replay is judged by what it says.
+    // If the disk refuses, saving the words reports that. Without this record, a replay is compared with the answer by its
+    // words.
   }
 }
 
-/** Where an answer went on last; undefined for one that never did. */
+/** The point at which an answer was last continued; undefined for an answer that never was. */
 export async function placeOf(engine: ContextEngine, key: string | undefined): Promise<Place | undefined> {
   const places = await engine.fieldsOf(GOING_ON).catch((): Readonly<Record<string, unknown>> => ({}));
   const { parts, text, request } = Object(places[key ?? '']) as Partial<Place>;
   return typeof parts === 'number' && typeof text === 'number' ? { parts, text, request } : undefined;
 }
 
-/** The name under which it is kept with the chat where its answers went on, by the keys of these. */
+/** The name of the record that keeps these points with the chat, by the keys of the answers. */
 const GOING_ON = 'going-on';
 
-/** The end of an answer, as a place in it. */
+/** The end of an answer, as a point in it. */
 export function endOf({ parts }: UIMessage): Place {
   const last = parts.at(-1);
   return { parts: parts.length, text: last?.type === 'text' ? last.text.length : 0 };

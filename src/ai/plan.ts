@@ -7,40 +7,40 @@ import { asJson, hasWords } from './message.ts';
 /**
  * What a list of messages asks for.
  *
- * A chat says what it wants by its list. A new question at the end: ask it. The list cut back to an older question:
- * ask that again. Another text where one stood: a new version. Cut, replaced, filled up by the app itself: likewise.
- * There is no need to know which verb was used. What the list has in common with what is saved is kept, on whichever
- * branch it is; what follows is written; and everything else that is saved stays where it is.
+ * A chat says what it wants by its list. A new question at the end: ask it. The list cut back to an older question: ask that
+ * again. Another text in place of a message: a new version. A list that the app itself cut, replaced or filled: likewise. So
+ * there is no need to know which verb was used. The longest beginning that is saved, on whichever branch, is kept; the rest is
+ * written; all else that is saved stays where it is.
  */
 export interface TurnPlan<M extends UIMessage> {
-  /** The messages that are saved as they stand here, oldest first, and their keys. */
+  /** The messages that are saved at this place, oldest first, and their keys. */
   readonly kept: readonly M[];
   readonly keys: readonly string[];
-  /** The messages to write after them, oldest first; none when something saved is asked again. */
+  /** The messages to write after them, oldest first; none when a saved question is asked again. */
   readonly fresh: readonly M[];
-  /** The answer that goes on; undefined when a new one begins. */
+  /** The answer to continue; undefined for a new one. */
   readonly answer: M | undefined;
-  /** The key under which that answer is saved at this place; undefined where it is not. */
+  /** The key of that answer; undefined where it is not saved at this place. */
   readonly answerKey: string | undefined;
-  /** How it goes on: in its place, as a version that is made with its first new word, or as a message of its own. */
+  /** How the answer continues: in its node, as a version that is made with its first new word, or as a new message. */
   readonly goesOn: 'in place' | 'as a version' | 'anew';
 }
 
-/** What is saved, as far as a plan asks. */
+/** The saved messages, as a plan queries them. */
 export interface Saved<M extends UIMessage> {
   /** The key of the last message of the branch; undefined for an empty one. */
   readonly head: string | undefined;
-  /** Whether a message of this id is saved. */
+  /** Whether a message with this id is saved. */
   has(message: M): boolean;
-  /** The keys of messages of this id right behind another one (null: at the beginning), those of the branch first. */
+  /** The keys of messages with this id whose parent is `parentKey` (null: at the beginning), those of the branch first. */
   at(message: M, parentKey: string | null): readonly string[];
-  /** Whether what is saved under a key is what this message says. */
+  /** Whether the message saved under a key has the content of this one. */
   says(key: string, message: M): boolean;
 }
 
 /**
- * Compares a list with what is saved. `messageId` is the one that the request names; where that is an answer, that
- * answer goes on, and a last message that is an answer does so too.
+ * Compares a list with what is saved. `messageId` is the one that the request names; an answer that it names is continued, and
+ * so is an answer at the end of the list.
  */
 export function planTurn<M extends UIMessage>(
   list: readonly M[],
@@ -51,7 +51,7 @@ export function planTurn<M extends UIMessage>(
   const spoken = list.filter((message) => {
     const other = seen.get(message.id);
     if (!other) seen.set(message.id, message);
-    // What stands twice in a list is one message.
+    // The same message twice in a list counts once.
     if (other && sameMessage(other, message)) return false;
     return message.role !== 'assistant' || hasWords(message) || saved.has(message);
   });
@@ -81,8 +81,8 @@ function answerIndex(list: readonly UIMessage[], messageId: string | undefined):
 }
 
 /**
- * What an engine knows to be saved, for a list that may hold only the end of a conversation. `known` is what is saved of
- * the list, as its chat knows it: another tab may have changed that since, and this must not take it back.
+ * The saved messages of an engine, for a list that may hold only the end of a conversation. `known` are the saved messages as
+ * the chat knows them: another tab may have changed one since, and this request must not undo that.
  */
 export function savedIn<M extends UIMessage>(
   engine: ContextEngine,
@@ -104,7 +104,7 @@ export function savedIn<M extends UIMessage>(
       const nodes = engine.nodesOf(message.id, branchId);
       const mine = own.get(message.id);
       if (mine && nodes[0]?.key === key && sameMessage(mine, message)) return true;
-      // Versions have one id: of several, one that is not loaded may say anything.
+      // Versions share an id: if there are several, one that is not loaded may differ.
       const isSame = (one: M): boolean => engine.matches(one, key) ?? nodes.length === 1;
       return isSame(message) || isSame(asJson(message));
     },
@@ -112,15 +112,15 @@ export function savedIn<M extends UIMessage>(
 }
 
 /**
- * The key of the message that a list shows before this one; null for a first one. Passes over a reserved answer that no list
- * shows: another tab streams it, and somebody asked behind it.
+ * The key of the message that a list shows before this one; null for the first. Skips a reserved answer that no list shows:
+ * another tab streams it, and somebody asked a question behind it.
  */
 function shownBefore(engine: ContextEngine, { parentKey }: NodeInfo): string | null {
   const node = parentKey === null ? undefined : engine.node(parentKey);
   return node && node.parts === 0 && node.status !== 'complete' ? shownBefore(engine, node) : parentKey;
 }
 
-/** The conversation of a plan as it is saved by now: with what others gave to calls in it meanwhile. */
+/** The conversation of a plan as it is saved now, with tool results that others gave meanwhile. */
 export function conversationOf<M extends UIMessage>(
   engine: ContextEngine,
   { kept, keys, fresh }: TurnPlan<M>,

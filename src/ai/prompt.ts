@@ -1,24 +1,23 @@
 import type { convertToModelMessages, ModelMessage, UIMessage } from 'ai';
 import { refuseToLoad } from '../errors.ts';
 
-/** What `engine.resolve()` gives, as far as a prompt needs it. */
+/** The fields of `engine.resolve()` that a prompt needs. */
 export interface Resolved {
-  /** The rendered fragments. Default: none. */
+  /** The rendered fragments. Default: no system prompt. */
   readonly systemPrompt?: string | undefined;
   /** The conversation, oldest first. */
   readonly messages: readonly UIMessage[];
 }
 
-/** How {@link toPrompt} converts: options of the AI SDK's `convertToModelMessages`. */
+/** Options of {@link toPrompt}: those of the AI SDK's `convertToModelMessages`. */
 export type ToPromptOptions = Omit<
   NonNullable<Parameters<typeof convertToModelMessages>[1]>,
   'ignoreIncompleteToolCalls'
 >;
 
 /**
- * What `generateText` and `streamText` take: spread it into their options.
- * The prompt stands under both names that it has had, `system` (AI SDK 5 and 6) and `instructions` (7); under neither
- * when it is empty.
+ * What `generateText` and `streamText` take: spread it into their options. The system prompt stands under both of its names,
+ * `system` (AI SDK 5 and 6) and `instructions` (7); under neither when it is empty.
  */
 export interface ModelPrompt {
   readonly instructions?: string;
@@ -39,16 +38,16 @@ export async function toPrompt(resolved: Resolved, options?: ToPromptOptions): P
 /** A message as plain text. */
 export interface SimpleMessage {
   readonly role: UIMessage['role'];
-  /** The texts of the message, joined as they stand; '' for a message without text. */
+  /** The texts of the message, joined without a separator; '' for a message without text. */
   readonly content: string;
 }
 
-/** Messages as role and text, for models and formats that know no more than that. Oldest first, as given. */
+/** Messages as role and text, for models and formats that take no parts. Oldest first, as given. */
 export function toSimpleMessages(messages: readonly UIMessage[]): SimpleMessage[] {
   return messages.map((message) => ({ role: message.role, content: textIn(message) }));
 }
 
-/** The texts of a message, as they stand. */
+/** The texts of a message, joined without a separator. */
 export function textIn(message: UIMessage): string {
   return message.parts.map((part) => (part.type === 'text' ? part.text : '')).join('');
 }

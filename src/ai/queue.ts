@@ -7,35 +7,34 @@ import { asJson, waitsForPage } from './message.ts';
 import { copyIn, isAsking, QUEUED, type Message, type OurChat, type Waiting, type Words } from './ourChat.ts';
 
 /**
- * Questions that wait for their turn.
+ * The queued questions of a chat.
  *
- * People write on while an answer grows. Their next question can't go out yet: it would be asked of half an answer. It
- * can't stand in the tree either: what it hangs on is not said, and may come to nothing, be stopped, or be tried again.
- * Yet it was sent. The field is empty, so it has to be on the screen, and it has to be there after a crash.
+ * People write on while an answer grows. Their next question can't go out yet: the model would read half an answer. It can't be
+ * in the tree either: its parent is not complete, and may fail, be stopped or be tried again. Yet it was sent and the input is
+ * empty, so it has to be on the screen, and has to survive a crash.
  *
- * So what waits is a list of its own, and all else is derived from it: the chat shows behind its messages what of it is
- * not among them. It is kept beside the chat in the store, each question as a field of one record, so that tabs don't take
- * each other's, and taken out when the turn that asks it is saved. A question keeps its id on the way, so one that was
- * saved, and whose field could not be taken out any more, is known to be there.
+ * So the queue is a list of its own, and the chat shows behind its messages those questions that are not among them. The store
+ * keeps the queue beside the chat, each question as a field of one record, so that tabs do not overwrite each other's, and
+ * drops a question when the turn that asks it is saved. A question keeps its id: if its field could not be removed after its
+ * turn was saved, its id tells that it was asked.
  *
- * Who comes back to a page finds what waited when it was left, at the end of its branch, as a question without an
- * answer. It is not asked by itself: opening a page must not spend money, and two tabs may open at once. Nothing is
- * written for it either; it is put into the list, and saved, with the next thing that is said or asked. What waits in
- * another tab that is still there is that tab's: it holds a lock on each. A tab that dies tells nobody, so a person's return
- * to this one makes it look again.
+ * A person who comes back to a page finds its queued questions at the end of their branch, without an answer. They are not
+ * asked by themselves: opening a page must not spend money, and two tabs may open at once. They are saved with the next thing
+ * that is sent. A question that waits in another open tab belongs to that tab, which holds a lock on it. A tab that dies tells
+ * nobody, so this page checks again when the person returns to it.
  */
 export class Queue<M extends UIMessage> implements Waiting {
-  /** Resolves when what waits is kept; undefined when it is. Never rejects. */
+  /** Resolves when the queue is saved; undefined when it is. Never rejects. */
   writing: Promise<unknown> | undefined;
   readonly #chat: OurChat<M>;
-  /** All that waited here, or was left, in their order; those that are over, too: the disk may still tell of them. */
+  /** All questions queued here or left by an earlier page, in order; also those that are over, until their field is removed. */
   #questions: readonly Question<M>[] = [];
-  /** What was derived of it last, so that equal lists are one. */
+  /** The last value of `waiting`, returned again while it is equal. */
   #waiting: readonly M[] = [];
   #behind: { readonly list: readonly M[]; readonly all: M[] } | undefined;
-  /** The id of the answer whose open call a person passed over by asking something else. */
+  /** The id of the answer whose waiting tool call the person passed over by sending something else. */
   #passed: string | undefined;
-  /** Looks again whether another tab is still at some of them. */
+  /** Checks again whether another tab still holds some of them. */
   #timer: ReturnType<typeof setTimeout> | undefined;
 
   constructor(chat: OurChat<M>) {
@@ -44,13 +43,13 @@ export class Queue<M extends UIMessage> implements Waiting {
 
   // ------------------------------------------------------------------ what is shown
 
-  /** The questions whose turn will come, oldest first. The same array as long as they are the same. */
+  /** The questions that will be asked, oldest first; the same array until they change. */
   get waiting(): readonly M[] {
     const now = this.#shown().flatMap(({ isLeft, message }) => (isLeft ? [] : message));
     return (this.#waiting = sameItems(this.#waiting, now) ? this.#waiting : now);
   }
 
-  /** A list with what waits behind it. The same array for the same list, as long as nothing else waits. */
+  /** A list with the queued questions behind it; the same array for the same list and queue. */
   behind(list: M[]): M[] {
     const all = [...list, ...this.#shown().map(({ message }) => message)];
     if (all.length === list.length) return list;
@@ -65,16 +64,16 @@ export class Queue<M extends UIMessage> implements Waiting {
     );
   }
 
-  /** Lets those who show the list look at it again, and the line at what may be asked. */
+  /** Notifies subscribers of the list, and lets the line check which job may begin. */
   #changed(): void {
     this.#chat.list.touch();
     this.#chat.line.look();
   }
 
   /**
-   * What of a list that an app gives does not wait. Of what does, that counts which the app left in it, as it is there. What
-   * it left out is taken back where the rest is what is shown, or nothing is: a list of an earlier moment knows nothing of
-   * what was sent since, and nor does the one that the AI SDK tells of when an answer has ended.
+   * The messages of a list set by an app that are not queued. A queued question takes the text that the list has for it. One
+   * that is missing from the list is removed, if the rest of the list is what is shown, or the list is empty. A list of an
+   * earlier moment, such as the one that the AI SDK passes to `onFinish`, removes nothing.
    */
   without(given: readonly M[]): readonly M[] {
     const [chat, shown] = [this.#chat, this.#shown()];
@@ -92,14 +91,14 @@ export class Queue<M extends UIMessage> implements Waiting {
 
   // ------------------------------------------------------------------ whose turn it is
 
-  /** Puts a question at the end, with what its request is to be made with. */
+  /** Queues a question, with the options of its request. */
   add(given: Message<M>, options?: ChatRequestOptions): Place<M> {
     const at = Math.max(Date.now(), (this.#questions.at(-1)?.at ?? 0) + 1);
     const question: Question<M> = { message: undefined, options, stage: 'read', isLeft: false, at };
     this.#questions = [...this.#questions, question];
     const isNext = (): boolean => !question.isLeft && /read|waits/.test(question.stage);
     return {
-      // A question that can't be saved, or whose files can't be read, is refused when it is its turn.
+      // A question that can't be saved, or whose files can't be read, is refused in its turn.
       read: this.#read(question, given).catch(() => {}),
       held: () => (isNext() && this.#isHeld() ? this.#change() : undefined),
       take: () => {
@@ -113,8 +112,8 @@ export class Queue<M extends UIMessage> implements Waiting {
   }
 
   /**
-   * Shows and keeps a question; at once, where there is no file to be read first. Rejects for one that nobody could save:
-   * what a view breaks on, and what every later visit would be refused for, gets no further.
+   * Reads a question's files, shows it and saves it; without files it shows at once. Rejects for a message that can't be saved:
+   * it is never shown, because views and later visits would fail on it.
    */
   async #read(question: Question<M>, given: Message<M>): Promise<void> {
     const chat = this.#chat;
@@ -126,13 +125,16 @@ export class Queue<M extends UIMessage> implements Waiting {
     const message = { ...rest, id: own, role, parts: all, metadata } as unknown as M;
     savableOf(message);
     this.#say(question, message);
-    // A chat that says `ready` has kept what it shows.
+    // A chat that says `ready` has saved what it shows.
     if (!isAsking(chat)) await this.writing;
     if (question.stage === 'read') question.stage = 'waits';
     this.#changed();
   }
 
-  /** Whether a message has this id. One that waits is kept under its own, and taken for saved where one is saved with it. */
+  /**
+   * Whether a saved or queued message has this id. A queued question is kept under its id, and counts as asked once a message
+   * with this id is saved.
+   */
   #isTaken(id: string): boolean {
     const { engine, list } = this.#chat;
     return (this.#find(id) ?? engine.node(id) ?? withId(list.now, id)) !== undefined;
@@ -143,16 +145,15 @@ export class Queue<M extends UIMessage> implements Waiting {
   }
 
   /**
-   * Whether all of them still wait when nothing grows. Where the app goes on by itself, an answer that asks the page for
-   * something is not over: asked now, a question would stand behind half of it, and what the page gives would lead to
-   * nothing. The person typed it before there was anything to answer.
+   * Whether queued questions wait though no answer grows: with `sendAutomaticallyWhen`, an answer with a tool call for the page
+   * is not over. A question asked now would stand behind half of it, and the tool result would continue nothing.
    */
   #isHeld(): boolean {
     const asking = this.#asking();
     return asking !== undefined && asking !== this.#passed;
   }
 
-  /** The id of the answer at the end, when it is over and a call in it waits for the page, which makes it go on. */
+  /** The id of the last answer, if it is complete and a tool call in it waits for the page. */
   #asking(): string | undefined {
     const { engine, list, branchId, host } = this.#chat;
     const last = list.now.at(-1);
@@ -160,7 +161,7 @@ export class Queue<M extends UIMessage> implements Waiting {
     return engine.status(keyOf(engine, last.id, branchId) ?? '') === 'complete' ? last.id : undefined;
   }
 
-  /** Something has changed in the chat. */
+  /** Resolves with the next change of the chat's list or status. */
   async #change(): Promise<void> {
     const chat = this.#chat;
     let stops: (() => void)[] = [];
@@ -170,7 +171,10 @@ export class Queue<M extends UIMessage> implements Waiting {
     for (const stop of stops) stop();
   }
 
-  /** Something else is done than what the answer at the end asks for: what waits for that may be asked. Whether it did. */
+  /**
+   * Lets queued questions be asked although a tool call waits: the person did something else. Returns whether any waited for
+   * it.
+   */
   pass(): boolean {
     const isHeld = this.#isHeld() && !isAsking(this.#chat) && this.waiting.length > 0;
     this.#passed = this.#asking();
@@ -183,7 +187,10 @@ export class Queue<M extends UIMessage> implements Waiting {
     return question?.stage === 'waits' && !question.isLeft;
   }
 
-  /** Keeps other words for a question that waits. Gives whether it was left, and is to be asked now; undefined for others. */
+  /**
+   * Gives a queued question a new text. Resolves to whether an earlier page left it and it is to be asked now; undefined for a
+   * message that is not queued.
+   */
   sayAnew(message: Message<M>, options?: ChatRequestOptions): Promise<boolean> | undefined {
     const question = this.#find(message.messageId);
     if (question?.stage !== 'waits') return undefined;
@@ -200,8 +207,8 @@ export class Queue<M extends UIMessage> implements Waiting {
   // ------------------------------------------------------------------ what an earlier page left
 
   /**
-   * Puts what an earlier page left into the list, since something is said behind it; where that itself is asked, as far as the
-   * question that is named.
+   * Puts questions that an earlier page left into the list, because something is sent behind them; all of them, or as far as
+   * question `id`.
    */
   placeLeft(id?: string): void {
     const left = this.#shown().filter(({ isLeft }) => isLeft);
@@ -223,7 +230,7 @@ export class Queue<M extends UIMessage> implements Waiting {
     this.#changed();
   }
 
-  /** The chat is left: from now on a question is asked only when a person says so. */
+  /** The chat is left: from now on its questions are asked only when a person says so. */
   leave(): void {
     for (const question of this.#questions) {
       question.isLeft = true;
@@ -232,7 +239,7 @@ export class Queue<M extends UIMessage> implements Waiting {
     this.#changed();
   }
 
-  /** The chat was deleted: what was left in it waits no longer. */
+  /** Drops the questions that were left in a chat that is deleted. */
   forgetLeft(): void {
     this.#questions = this.#questions.filter(({ isLeft }) => !isLeft);
   }
@@ -241,14 +248,14 @@ export class Queue<M extends UIMessage> implements Waiting {
     const { engine } = this.#chat;
     for (const question of this.#questions)
       if (question.stage === 'asked' && this.#isSaved(question)) this.#forget(question);
-    // What was left at the end of another branch stays there.
+    // Questions left at the end of another branch stay there.
     this.#questions = this.#questions.filter(({ isLeft, kept }) => !isLeft || this.#isHere(kept));
     for (const question of this.#questions) if (!question.isLeft) this.#write(question);
-    // A disk that took the turn may take what it refused before.
+    // A disk that took the turn may now take what it refused before.
     if (engine.state.getState().saveState.state === 'error') engine.retry().catch(() => {});
   }
 
-  /** Others have written: what they saved of what was left stands in a list, here or on another branch. */
+  /** Called after others have written: drops the left questions that others have asked, in this list or on another branch. */
   followed(): void {
     const { engine, branchId, list } = this.#chat;
     const isThere = ({ isLeft, message }: Question<M>): boolean => {
@@ -267,14 +274,14 @@ export class Queue<M extends UIMessage> implements Waiting {
 
   // ------------------------------------------------------------------ what is kept
 
-  /** Looks for what an earlier page left at the end of this branch, or of one that is deleted. Never rejects. */
+  /** Looks for questions that an earlier page left at the end of this branch, or of a deleted one. Never rejects. */
   async recall(): Promise<void> {
     const { engine, host } = this.#chat;
     try {
       const before = await engine.fieldsOf(QUEUED);
       if (Object.keys(before).length === 0) return;
       const held = await engine.store.held(engine.chatId);
-      // Another tab forgets what it has asked, and lets go of it then.
+      // Read the fields again: another tab removes the field of a question it has asked before it releases the lock.
       const entries = Object.entries(await engine.fieldsOf(QUEUED)).filter(([id]) => id in before);
       const isKnown = (id: string): boolean =>
         this.#questions.some(({ message }) => message?.id === id) ||
@@ -288,12 +295,12 @@ export class Queue<M extends UIMessage> implements Waiting {
         return [];
       });
       if (left.length === 0) return;
-      // What was left stands before what waits here.
+      // Left questions stand before those queued here.
       const all = [...left, ...this.#questions];
       this.#questions = all.toSorted((a, b) => Number(b.isLeft) - Number(a.isLeft) || a.at - b.at);
       this.#changed();
     } catch {
-      // A disk that can't be read says so with the conversation.
+      // The read of the conversation reports a disk that can't be read.
     }
   }
 
@@ -303,13 +310,16 @@ export class Queue<M extends UIMessage> implements Waiting {
     (this.#timer as { unref?: () => void }).unref?.();
   }
 
-  /** Whether what was left on a branch is shown here: on that branch, and where one looks when it is deleted. */
+  /** Whether a left question is shown in this chat: on its branch, or on the active branch when its own was deleted. */
   #isHere(kept: Entry<M> | undefined): boolean {
     const { engine, branchId } = this.#chat;
     return (this.#branchOf(kept) ?? engine.state.getState().branchId) === branchId;
   }
 
-  /** The branch that holds the message behind which a question waits, or the one before an answer that came to nothing. */
+  /**
+   * The branch that holds the message behind which a question waits, or, if that was an answer without words, the message
+   * before it.
+   */
   #branchOf(kept: Entry<M> | undefined): string | undefined {
     const { engine } = this.#chat;
     const node = engine.node(kept?.place ?? '');
@@ -328,9 +338,9 @@ export class Queue<M extends UIMessage> implements Waiting {
     this.#write(question);
   }
 
-  /** One write after another, each of what is to be kept when it comes. */
+  /** Saves a question's state at that time, after the writes before. */
   #write(question: Question<M>): void {
-    // A chat that is deleted keeps nothing, and what the disk refuses is the engine's to try again.
+    // A deleted chat keeps nothing, and the engine retries what the disk refuses.
     const written = Promise.resolve(this.writing)
       .then(() => this.#store(question))
       .catch(() => {});
@@ -357,52 +367,50 @@ export class Queue<M extends UIMessage> implements Waiting {
   }
 }
 
-/** How often a question that waits in another tab is looked at, in ms: a tab that dies sends no notice. */
+/** How often to check a question that another tab holds, in ms: a tab that dies sends no event. */
 const LOOK_INTERVAL = 2000;
 
-/** A question that waits, on the page where it does. */
+/** A queued question, as this page knows it. */
 interface Question<M extends UIMessage> {
-  /** Undefined while its files are read. */
+  /** Undefined while the question's files are read. */
   message: M | undefined;
-  /** What its request is made with: it may hold a key, and is not kept. */
+  /** The options of the request. They may hold a key, and are not saved. */
   options?: ChatRequestOptions | undefined;
-  /** `read`: its files are read. `asked`: it is in the list, and its turn is not yet saved. `over`: asked, or taken back. */
+  /** `read`: its files are being read. `asked`: in the list, and its turn is not saved yet. `over`: asked, or removed. */
   stage: 'read' | 'waits' | 'asked' | 'over';
-  /** Whether an earlier page left it: it is asked only when a person says so. */
+  /** Whether an earlier page left the question: it is asked only when a person says so. */
   isLeft: boolean;
   readonly at: number;
-  /** What the store has of it. */
+  /** What the store has of the question. */
   kept?: Entry<M> | undefined;
-  /** Lets go of the lock that tells other tabs of this one. */
+  /** Releases the lock that tells other tabs that this one will ask the question. */
   release?: (() => void) | undefined;
 }
 
 type Shown<M extends UIMessage> = Question<M> & { message: M };
 
-/** The place of a question that waits. */
+/** A queued question, as the job that asks it sees it. */
 interface Place<M extends UIMessage> {
-  /** Resolves when its files are read. Never rejects. */
+  /** Resolves when the question's files are read. Never rejects. */
   readonly read: Promise<void>;
-  /** What it still waits for when nothing grows; undefined when it may be asked. */
+  /** Undefined when the question may be asked; else resolves when that may have changed. */
   held(): Promise<void> | undefined;
-  /** Takes it out, to be asked now, with the options of its request; null where a person took it back. */
+  /** Takes the question out of the queue, with the options of its request; null where a person removed it. */
   take(): readonly [message: Message<M>, options: ChatRequestOptions | undefined] | null;
-  /** It was asked, or could not be: that it could not is told in the chat, and it is kept for the next page. */
+  /** Called after the request. A question that could not be asked is kept for the next page; the chat reports the failure. */
   end(): void;
 }
 
-/** What is kept of a question, under its id. */
+/** What the store keeps of a question, under its id. */
 interface Entry<M extends UIMessage> {
-  /** The key of the last message of the branch at whose end it waits; null for an empty one. */
+  /** The key of the last message of the branch when the question was queued; null for an empty branch. */
   readonly place: string | null;
   readonly message: M;
-  /** When it was sent, in ms since epoch, and behind what was sent before it. */
+  /** When it was sent, in ms since epoch, raised where needed so that it is after those before it. */
   readonly at: number;
 }
 
-/**
- * Whether what the store has under an id is a question: other tabs, and other versions of this code, may have put it there.
- */
+/** Whether a stored value is a queued question: other versions of this code, or damage, may have put something else there. */
 function isEntry<M extends UIMessage>(entry: unknown, id: string): entry is Entry<M> {
   const { place, at, message } = (entry ?? {}) as Partial<Entry<M>>;
   const isPlaced = (place === null || typeof place === 'string') && typeof at === 'number';
@@ -424,7 +432,7 @@ function isSavable(message: UIMessage): boolean {
   }
 }
 
-/** Lets go of the lock by which other tabs see that this one will ask it. */
+/** Releases the lock by which other tabs know that this one will ask the question. */
 function release(question: { release?: (() => void) | undefined }): void {
   question.release?.();
   question.release = undefined;

@@ -1,6 +1,6 @@
 import { ContextError } from '../errors.ts';
 
-/** Refuses to send a value that is no message; the error names the field, for the developer who wrote the call. */
+/** Throws for a value that is no message; the error names the wrong field. */
 export function refuseMessage(given: unknown): never {
   throw new ContextError(
     'invalid-messages',
@@ -10,7 +10,7 @@ export function refuseMessage(given: unknown): never {
   );
 }
 
-/** Refuses what a transport gave in place of a stream. */
+/** Throws for a transport's result that is no stream. */
 export function refuseStream(given: unknown): never {
   const kind = given == null ? String(given) : kindOf(given);
   throw new ContextError(

@@ -4,25 +4,25 @@ import { lazily } from './lazy.ts';
 import { saidOf } from './said.ts';
 import type { Call, Turn } from './turn.ts';
 
-/** How an answer passes. */
+/** How an answer is relayed. */
 export interface Passing {
   /**
-   * Whether a stream that closes without a word and without a finish has failed, and says so: what came was no answer,
-   * but the page of a login, an error as JSON, or nothing. Default false.
+   * Whether a stream that closes without a word and without a finish has failed: the response was a login page, an error as
+   * JSON, or empty. Default false.
    */
   readonly mustSpeak?: boolean;
-  /** Told when the node of a version is made, with its first word. */
+  /** Called when the node of a version is made, with its first word. */
   readonly begun?: (() => Promise<void>) | undefined;
-  /** What is made of each chunk before it passes. Default: it passes as it is. */
+  /** Maps each chunk to the chunks that are passed on. Default: the chunk itself. */
   readonly hear?: ((chunk: UIMessageChunk) => readonly UIMessageChunk[]) | undefined;
 }
 
 /**
- * Lets an answer pass from a transport to a chat, and keeps it on the way.
+ * Passes an answer from a transport to a chat, and saves it on the way.
  *
- * The stream is pulled, one chunk at a time, and not split: a chunk is asked for when the one before it has been read
- * and taken into the chat's list, so what the turn keeps is what the person sees. It also means that the end can wait:
- * the stream closes only after the answer is saved, and a chat that says `ready` has nothing left to lose.
+ * The stream is pulled one chunk at a time and not teed: a chunk is requested when the one before it is in the chat's list, so
+ * the turn saves what the person sees. The end can wait for the same reason: the stream closes only after the answer is saved,
+ * so a chat that says `ready` has nothing left to lose.
  */
 export function relay<M extends UIMessage>(
   source: ReadableStream<UIMessageChunk>,
@@ -31,7 +31,7 @@ export function relay<M extends UIMessage>(
 ): ReadableStream<UIMessageChunk> {
   const reader = source.getReader();
   const passage = new Passage(turn);
-  /** Whether what was passed on last is saved. */
+  /** Whether the last chunks were saved ahead of showing them. */
   let isKept = false;
 
   const passed = async (value: UIMessageChunk): Promise<readonly UIMessageChunk[]> => {
@@ -39,7 +39,7 @@ export function relay<M extends UIMessage>(
     const chunks = (hear?.(value) ?? [value]).flatMap((heard) => passage.pass(heard));
     const making = passage.hasBegun ? turn.begin() : undefined;
     if (making) await making.then(begun);
-    // What is said again is not known to be new: it is kept when it has been compared.
+    // Chunks of a replay are not saved ahead: only the comparison with the answer tells which are new.
     isKept = !hear && chunks.some(asks) && (await keeps(turn, chunks));
     return chunks;
   };
@@ -60,7 +60,7 @@ export function relay<M extends UIMessage>(
   };
 
   const end = (how: 'stopped' | 'failed', reason: unknown): Promise<void> => {
-    // It may not be the source that failed: nobody reads on.
+    // The reader may have failed, and not the source.
     reader.cancel(reason).catch(() => {});
     return turn.end(how, passage.usage);
   };
@@ -70,18 +70,18 @@ export function relay<M extends UIMessage>(
       await end('failed', error);
       controller.error(saidOf(error));
     });
-  // The AI SDK reads no further than an error.
+  // The AI SDK cancels the stream after an error chunk.
   const cancel = (reason: unknown): Promise<void> => end(passage.isBroken ? 'failed' : 'stopped', reason);
   return new ReadableStream<UIMessageChunk>({ pull, cancel }, { highWaterMark: 0 });
 }
 
-/** Whether a chunk asks something of the person or the page, who may answer at once. */
+/** Whether a chunk asks the person or the page for something: a tool call, or an approval request. */
 function asks(chunk: UIMessageChunk): boolean {
   if (chunk.type === 'tool-input-available') return !chunk.providerExecuted;
   return chunk.type === 'tool-approval-request';
 }
 
-/** Without this code, no question is kept back. */
+/** Saves chunks ahead of showing them; without that code they are shown unsaved. */
 async function keeps<M extends UIMessage>(
   turn: Turn<M>,
   chunks: readonly UIMessageChunk[],
@@ -96,25 +96,25 @@ const NO_ANSWER =
   'There was no answer: the endpoint sent nothing that can be read as one. Try again, or check its address.';
 
 /**
- * What is learned of an answer as it passes. A version begins with a word that is new, and with nothing else: a finish alone
- * does not tell whose it is.
+ * What the relay learns of an answer while it passes. A version begins with its first new word: a finish alone does not tell
+ * whether anything is new.
  */
 class Passage<M extends UIMessage> {
-  /** The usage that the answer's metadata told last. */
+  /** The last usage that the answer's metadata reported. */
   usage: Readonly<Record<string, unknown>> | undefined;
   readonly #turn: Turn<M>;
   readonly #isVersion: boolean;
-  /** The opening of the answer, held back until it says something: a bubble appears together with its first word. */
+  /** The first chunks of the answer, held back until one has content: the bubble appears together with its first word. */
   #opening: UIMessageChunk[] | undefined = [];
   #last: string | undefined;
   readonly #call: Call;
   readonly #tools: Map<string, { readonly at: number; readonly index: number }> = new Map();
   #isFinished = false;
   #isStopped = false;
-  /** Whether an error was passed on. */
+  /** Whether an error chunk was passed on. */
   isBroken = false;
   #isEmpty = true;
-  /** Texts and thoughts that were begun and not closed. */
+  /** The ids of open texts and reasoning parts. */
   readonly #open: Set<string> = new Set();
 
   constructor(turn: Turn<M>) {
@@ -123,24 +123,24 @@ class Passage<M extends UIMessage> {
     this.#call = turn.call ?? { startedAt: Date.now(), steps: 0 };
   }
 
-  /** Whether the answer was handed on as far as its first word. */
+  /** Whether the first word was passed on. */
   get hasBegun(): boolean {
     return this.#opening === undefined;
   }
 
-  /** Whether the last chunk closed a step, or asks something. */
+  /** Whether the last chunk closed a step or asks for something. */
   get isSavePoint(): boolean {
     return SAVE_POINTS.test(this.#last ?? '');
   }
 
-  /** Whether nothing was said, and not even that it is finished. */
+  /** Whether nothing came at all, not even a finish. */
   get isSilence(): boolean {
     return this.#isEmpty && !this.#isFinished;
   }
 
   /**
-   * How an answer whose stream has ended came to its end. One that uses steps, has not closed its texts or said nothing
-   * at all was cut if there was no finish; a transport made by hand may know neither.
+   * How an answer ended whose stream has closed. Without a finish, an answer that uses steps, has open texts, or said nothing
+   * was cut off; a hand-made transport may send neither steps nor a finish.
    */
   get status(): CallFacts['status'] {
     if (this.#isStopped) return 'stopped';
@@ -148,14 +148,14 @@ class Passage<M extends UIMessage> {
     return isWhole && !this.isBroken ? 'complete' : 'failed';
   }
 
-  /** Whether a chunk only says more of what has begun. Most do, and nothing else is done for them. */
+  /** Whether a chunk only extends an open part. Most chunks do, and need no other work. */
   isDelta({ type }: UIMessageChunk): boolean {
     if (this.#opening || this.#isFinished || !DELTAS.test(type)) return false;
     this.#last = type;
     return true;
   }
 
-  /** What to hand on for a chunk that came in. Words that stray in after the finish are dropped. */
+  /** The chunks to pass on for one that came in. Deltas that come after the finish are dropped. */
   pass(chunk: UIMessageChunk): UIMessageChunk[] {
     const { type } = chunk;
     this.#learn(chunk);
@@ -189,12 +189,12 @@ class Passage<M extends UIMessage> {
     this.#isFinished = true;
     const reason: string | undefined = chunk.finishReason;
     if (reason !== undefined) this.#call.finishReason = reason;
-    // One that knows no reason, in the middle of a text, is a model's connection that was cut.
+    // A finish without a known reason in the middle of a text is a lost connection to the model.
     const isCut = (reason === 'other' || reason === 'unknown') && this.#open.size > 0;
     if (isCut || reason === 'error' || reason === 'interrupted') this.isBroken = true;
   }
 
-  /** A tool runs from its input to its output; a later output takes the place of a preliminary one. */
+  /** Measures a tool from its input to its output; a later output replaces a preliminary one. */
   #timeTool({ type, toolCallId }: { readonly type: string; readonly toolCallId: string }): void {
     const [call, tools] = [this.#call, this.#tools];
     if (/^tool-input-(available|error)$/.test(type) && !tools.has(toolCallId)) {
@@ -205,7 +205,7 @@ class Passage<M extends UIMessage> {
     if (tool && call.toolMs) call.toolMs[tool.index] = Date.now() - tool.at;
   }
 
-  /** True for the words of a part that is not open. */
+  /** Whether a chunk is a delta of a part that is not open. */
   #isStray(chunk: UIMessageChunk): boolean {
     const [kind, phase] = chunk.type.split('-');
     if ((kind !== 'text' && kind !== 'reasoning') || !('id' in chunk)) return false;
@@ -226,7 +226,7 @@ function isSilent(chunk: UIMessageChunk): boolean {
   return chunk.type === 'start-step' || chunk.type === 'text-start';
 }
 
-/** Whether a chunk closes what said nothing, or tells of it only. */
+/** Whether a chunk closes an empty part, or only describes one. */
 function isWordless(chunk: UIMessageChunk): boolean {
   return WORDLESS.test(chunk.type) || ('delta' in chunk && chunk.delta === '');
 }

@@ -4,26 +4,26 @@ import { endOf, type Place } from './place.ts';
 import { joinAt, seamOf } from './seam.ts';
 
 /**
- * What a server says again.
+ * Reading an answer that a server repeats.
  *
- * A page that comes back asks for the answer that its server still streams, and hears it from a beginning on. Which?
- * Mostly that of the request: of an answer that was let go on, only what was said since. Some servers tell all of the
- * answer, some connections only what is new, and nothing in the protocol says who does what. So where an answer went on
- * is kept beside the chat, and what comes is compared with what is known: the first beginning behind which both say the
- * same is the one. Until that is clear, and until the replay says more, what is known stays on the screen.
+ * A page that comes back asks for the answer that its server still streams, and the stream begins at some earlier point. Which
+ * one? Mostly the beginning of the request: for a continued answer, only what was said since. Some servers repeat the whole
+ * answer, some connections send only what is new, and the protocol does not say which. So the chat keeps the points at which
+ * answers were continued, and compares what comes with what it has: the first point behind which both agree is the one. Until
+ * that is clear, and until the replay says more, the screen shows what is known.
  */
 
-/** How an answer is read that is said again. */
+/** How a repeated answer is read. */
 export interface Replay<M extends UIMessage> {
-  /** What is made of a message as it was read: never less than what was `shown` before. */
+  /** The message to show for one that was read: never less than was `shown` before. */
   readonly asShown: (message: M, shown: M | undefined) => M;
-  /** What is made of a chunk before it is read. */
+  /** The chunks to read for one that came in. */
   readonly hear: (chunk: UIMessageChunk) => readonly UIMessageChunk[];
 }
 
 /**
- * Reads an answer that is said again: `kept` is what is known of it, `begun` where it went on last. Without `isReplay`
- * the AI SDK reads on, and it may also be said only from there on where it broke off.
+ * Reads a repeated answer. `kept` is the answer as it is known, `begun` the point at which it was last continued. Without
+ * `isReplay` the AI SDK appends to the answer, so the stream may also begin where the answer broke off.
  */
 export function replaying<M extends UIMessage>(
   kept: M | undefined,
@@ -42,7 +42,7 @@ export function replaying<M extends UIMessage>(
       const isListed = sizeOf(message) === sizeOf(shown) && wordsOf(message) === wordsOf(shown);
       if (isListed) return longer(shown, message);
       const fresh = calls.without(message);
-      // A result without its call comes only from a server that goes on behind the call.
+      // Only a server that goes on behind a tool call sends a result without its call.
       const place = fresh === message ? places(message) : (goesOn[0] ?? endOf(kept));
       return longer(shown, calls.answered(behind(kept, place, fresh, begun), message));
     },
@@ -50,9 +50,8 @@ export function replaying<M extends UIMessage>(
 }
 
 /**
- * The calls that stand before what is said again. Their results may be in it: a server carries out what a person
- * allowed, and says so first of all. The AI SDK reads no result without its call, so the call is said before it, and
- * taken out again.
+ * The tool calls before the beginning of the replay. Their results may be in it: a server runs an approved tool first of all.
+ * The AI SDK reads no result without its call, so the call is inserted before the result, and removed again.
  */
 class Calls {
   readonly #known: ReadonlyMap<string, ToolPart>;
@@ -72,13 +71,13 @@ class Calls {
     return [asked(call), chunk];
   }
 
-  /** A message as it was said, without the calls that were put before their results. */
+  /** A message without the calls that were inserted before their results. */
   without<M extends UIMessage>(message: M): M {
     const parts = message.parts.filter((part) => !this.#isOwn(part));
     return parts.length === message.parts.length ? message : { ...message, parts };
   }
 
-  /** A message in which those calls are what became of them in another one. */
+  /** A message in which those calls have the results that another message has for them. */
   answered<M extends UIMessage>(message: M, said: UIMessage): M {
     if (this.#repeated.size === 0) return message;
     const results = callsById(said);
@@ -97,14 +96,14 @@ function callsById(message: UIMessage): ReadonlyMap<string, ToolPart> {
   return new Map(callsIn(message).map((call) => [call.toolCallId, call]));
 }
 
-/** The chunk that says a call, and lets no page carry it out. */
+/** The chunk for a tool call that keeps the page from running the tool. */
 function asked(call: ToolPart & { readonly toolName?: string; readonly input?: unknown }): UIMessageChunk {
   const { type, toolCallId, toolName = type.replace('tool-', ''), input } = call;
   const dynamic = type === 'dynamic-tool';
   return { type: 'tool-input-available', toolCallId, toolName, input, dynamic, providerExecuted: true };
 }
 
-/** What a call has beyond its being asked. */
+/** The fields of a tool call beyond its input. */
 function resultOf(call: ToolPart | undefined): object {
   const { providerExecuted: _ours, ...result } = call ?? ({} as ToolPart);
   return Object.fromEntries(Object.entries(result).filter(([, value]) => value !== undefined));
@@ -112,7 +111,7 @@ function resultOf(call: ToolPart | undefined): object {
 
 const START: Place = { parts: 0, text: 0 };
 
-/** Which of these places a message goes on from, the first that fits; the last where none does. */
+/** Finds the point that a message continues from: the first that agrees with it, or the last. */
 function comparing(kept: UIMessage, places: readonly Place[]): (message: UIMessage) => Place {
   const known = wordsOf(kept);
   let left = places.map((place) => ({ place, since: known.slice(wordsOf(before(kept, place)).length) }));
@@ -121,14 +120,14 @@ function comparing(kept: UIMessage, places: readonly Place[]): (message: UIMessa
       const said = wordsOf(message);
       const fitting = left.filter(({ since }) => since.startsWith(said) || said.startsWith(since));
       left = fitting.length > 0 ? fitting : left.slice(-1);
-      // All that was known has been said again: what follows is new, whatever it is like.
+      // The replay has repeated all known words: what follows is new in any case.
       if (said.length >= (left[0]?.since.length ?? 0)) left = left.slice(0, 1);
     }
     return left[0]?.place ?? START;
   };
 }
 
-/** What was said again, behind what stood before it. */
+/** The repeated message behind the words before its point. */
 function behind<M extends UIMessage>(kept: M, place: Place, message: M, begun: Place | undefined): M {
   const seam = seamOf(before(kept, place === START ? (begun ?? START) : place));
   if (place === START) return joinAt(message, seam);
@@ -141,7 +140,7 @@ function merged(known: unknown, said: unknown): unknown {
   return areRecords ? { ...(known as object), ...(said as object) } : (said ?? known);
 }
 
-/** A message as far as a place in it. */
+/** A message up to a point in it. */
 function before<M extends UIMessage>(message: M, { parts: count, text }: Place): M {
   const parts = message.parts.slice(0, count);
   const last = parts.at(-1);
@@ -150,7 +149,7 @@ function before<M extends UIMessage>(message: M, { parts: count, text }: Place):
   return { ...message, parts };
 }
 
-/** All that a message says, as one text: however its texts are parted, and whatever became of its calls. */
+/** The content of a message as one text, independent of how texts are split and what results calls have. */
 function wordsOf({ parts }: UIMessage): string {
   return parts
     .map((part) => {

@@ -12,9 +12,9 @@ import type { Call, Turn } from './turn.ts';
 type Answer = ReadableStream<UIMessageChunk>;
 
 /**
- * Sends the request of an opened turn, and lets its answer pass. Where the turn follows an answer that another tab streams, the
- * question is saved and sent when that answer has ended, so that the model reads all of it. `writes` resolves when results that
- * are given to tools at this moment are saved: the model reads them, too.
+ * Sends the request of an opened turn, and relays its answer. If the turn follows an answer that another tab streams, the
+ * request waits until that answer has ended, so that the model reads all of it. `writes` resolves when tool results that are
+ * just being given are saved: the model reads them, too.
  */
 export function request<M extends UIMessage>(
   turn: Turn<M>,
@@ -23,7 +23,9 @@ export function request<M extends UIMessage>(
   prepare?: PrepareRequest<M>,
   writes?: () => Promise<unknown>,
 ): Promise<Answer> {
-  /** Keeps where an answer goes on, for a page that takes it up. Without that code it is not kept. */
+  /**
+   * Keeps the point at which an answer is continued, for a page that takes it up. If that code can't be loaded, it is not kept.
+   */
   const begun = async (): Promise<void> => {
     const { engine, key, answer } = turn;
     const code = answer && (await loadPlace().catch(() => undefined));
@@ -45,8 +47,8 @@ export function request<M extends UIMessage>(
 }
 
 /**
- * The record of a request behind the message of `parentKey`, where somebody records. Without that code nothing is recorded,
- * and the request goes out.
+ * The recording of a request behind the message `parentKey`, while somebody records. If that code can't be loaded, the request
+ * goes out unrecorded.
  */
 export async function takeOf(
   engine: ContextEngine,
@@ -61,7 +63,7 @@ export async function takeOf(
 
 const loadRecorder = lazily(() => import('../record/recorder.ts'));
 
-/** Waits until nothing grows any more that a turn hangs on, or the turn has ended. */
+/** Waits until no message that the turn depends on grows any more, or the turn has ended. */
 async function wordsBefore<M extends UIMessage>({ engine, key, versionOf, settled }: Turn<M>): Promise<void> {
   const grows = (): boolean => growsBefore(engine, versionOf ?? key);
   if (!grows()) return;
@@ -79,8 +81,8 @@ function growsBefore(engine: ContextEngine, key: string): boolean {
 }
 
 /**
- * Lets an answer pass. However asking for it fails, the turn has ended, and what there was of the answer is saved,
- * before the failure is told. Stopping never waits for a transport that does not listen.
+ * Requests and relays an answer. If the request fails in any way, the turn is ended and its words are saved before the failure
+ * is reported. A stop never waits for a transport that ignores the abort signal.
  */
 export async function passOn<M extends UIMessage>(
   turn: Turn<M>,
@@ -119,7 +121,7 @@ async function prepareRequest<M extends UIMessage>(
   const { engine, versionOf, branchId, forkId } = turn;
   const at = versionOf ?? turn.key;
   const source = await engine.resolve({ at, signal: sent.abortSignal });
-  // A reserved one is not counted among the versions yet: then all that there are stand before it.
+  // A reserved answer is not among the versions yet: then all of them are earlier.
   const { index, keys } = engine.siblings(at);
   const plain: RequestNote = {
     branch: engine.state.getState().branches.find((one) => one.id === branchId)?.name ?? engine.branch,
@@ -132,7 +134,7 @@ async function prepareRequest<M extends UIMessage>(
   return preparedFrom(sent, note, source as { systemPrompt: string; messages: M[] }, prepare);
 }
 
-/** What goes to the transport: the app's own, where it prepares requests. */
+/** What goes to the transport, after the app's `request` option. */
 export async function preparedFrom<M extends UIMessage>(
   sent: SendOptions<M>,
   note: RequestNote,
@@ -144,18 +146,18 @@ export async function preparedFrom<M extends UIMessage>(
   return {
     ...withNote(sent, note),
     messages: sendable,
-    // Without a prompt of ours an app's own stays, and its server gets what it always got.
+    // Without a system prompt of ours, the body stays the app's own.
     ...(systemPrompt && { body: { ...sent.body, system: systemPrompt } }),
     ...parts,
   };
 }
 
-/** The key of the message that an answer hangs on. */
+/** The key of the message that an answer replies to. */
 function parentOf<M extends UIMessage>({ engine, versionOf, key }: Turn<M>): string | null {
   return engine.node(versionOf ?? key)?.parentKey ?? null;
 }
 
-/** The messages without what a provider would refuse; of one question alone that is nothing. */
+/** The messages without parts that providers refuse; a single question needs no check. */
 async function sendableOf<M extends UIMessage>(messages: M[]): Promise<M[]> {
   const isPlain = messages.every(
     (one) => one.role === 'user' && hasWords(one) && one.parts.every(isPlainPart),

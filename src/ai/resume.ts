@@ -12,9 +12,9 @@ import { passOn } from './request.ts';
 type Answer = ReadableStream<UIMessageChunk>;
 
 /**
- * Takes up an answer that a server still streams: on the node that was cut off, or on a new one where the question is
- * all that is left. Null where the transport knows of none, the answer is here already, the list shows an earlier place,
- * or another tab took it up first.
+ * Takes up an answer that a server still streams: on the node that was cut off, or on a new node when only the question is
+ * left. Resolves to null where the server streams nothing, the answer is complete, the list shows an earlier point, or another
+ * tab took the answer up first.
  */
 export async function takeUpIn<M extends UIMessage>(
   chat: OurChat<M>,
@@ -31,35 +31,34 @@ export async function takeUpIn<M extends UIMessage>(
   const source = abortSignal?.aborted ? null : await host.transport.reconnectToStream(request);
   if (!source) return null;
   const begin = async (): Promise<Answer | null> => {
-    // A result that was given meanwhile may have let it go on here.
+    // A tool result may have continued the answer here meanwhile.
     if (chat.turn?.isOpen) return null;
     await chat.turn?.settled;
-    // One that was let go on again since, here or in another tab, says what counts.
+    // The answer was continued again since, here or in another tab: only that stream counts.
     const isOvertaken = (await placeOf(engine, key))?.request !== place?.request;
     if (isOvertaken || abortSignal?.aborted) return null;
     if (!mayGoOn(chat, list.begun.at(-1), [asked?.id, note.answerId])) return null;
     const turn = await beginTurn(chat, note, list.begun).catch(leave);
     if (!turn) return null;
-    // AI SDK 5 goes on with what the page had of an answer in which a call broke off.
+    // AI SDK 5 continues from the page's copy of an answer that broke off in a tool call.
     const copy = isReplay ? copyIn(chat) : undefined;
     if (copy) copy.parts = [];
     const { asShown, hear } = replaying(turn.answer, place, isReplay);
     chat.asShown = asShown;
     return passOn(turn, abortSignal, () => source, { hear });
   };
-  // One after the other: StrictMode asks twice, and gives the first one up in mid-beginning.
+  // In order: StrictMode resumes twice, and aborts the first call while it begins.
   const taken = Promise.resolve(chat.taking).then(begin);
   chat.taking = taken.catch(() => {});
-  // An answer that is not taken up after all is cancelled, so that its server stops.
+  // A stream that is not taken up is cancelled, so that its server stops.
   const letGo = (): Promise<void> => source.cancel();
   taken.then((answer) => (answer ? undefined : letGo()), letGo).catch(() => {});
   return taken;
 }
 
 /**
- * What a server may still stream on a branch, behind its last message that is shown: that answer, or the one that was
- * reserved for that question, and never said a word here. Null where more is saved behind that message: the person looks
- * at an earlier place.
+ * What a server may still stream on a branch, behind its last shown message: that answer, or the answer reserved for that
+ * question. Null where more is saved behind that message: the person shows an earlier point.
  */
 function awaited(
   engine: ContextEngine,
@@ -79,9 +78,9 @@ function awaited(
 }
 
 /**
- * Whether an answer that a server still streams has a place: after a question, also one that is about to be saved, or
- * where an answer was cut off. Not where another tab is at work: it is that tab's answer, and would be a second one here.
- * Nor where the list ends with none of `asked` any more, as it did when the server was asked: the person went elsewhere.
+ * Whether an answer that a server still streams has a place: after a question (also one that is just being saved), or where an
+ * answer was cut off. False while another tab works on the branch, which would make it a second answer, and where the list no
+ * longer ends with one of `asked`, because the person went elsewhere.
  */
 function mayGoOn<M extends UIMessage>(
   { engine, branchId }: OurChat<M>,
@@ -93,7 +92,7 @@ function mayGoOn<M extends UIMessage>(
   return last.role === 'user' || (engine.status(key ?? '') ?? 'complete') !== 'complete';
 }
 
-/** Leaves an answer to another tab that took it up first; anything else that went wrong is told. */
+/** Returns null for an answer that another tab took up first; throws any other error. */
 function leave(error: unknown): null {
   if (isContextError(error, 'busy')) return null;
   throw error;

@@ -7,14 +7,17 @@ import { newWords } from './pagers.ts';
 import type { PrepareRequest, SendOptions } from './note.ts';
 import { preparedFrom, takeOf } from './request.ts';
 
-/** The chat that asks. */
+/** The chats that a run uses. */
 interface Asker<M extends UIMessage> {
   readonly engine: ContextEngine;
   readonly transport: ChatTransport<M>;
   readonly options: { readonly request?: PrepareRequest<M> | undefined };
 }
 
-/** Asks a model as a turn would, and saves nothing: there is no turn, and no chat that would call a tool. It is recorded. */
+/**
+ * Calls a model as a turn would, and saves nothing: there is no turn, and no chat that would run a tool. The request is
+ * recorded.
+ */
 export async function* run<M extends UIMessage>(
   { engine, transport, options }: Asker<M>,
   { at, fragments, system, message: words, body, signal }: RunOptions,
@@ -60,7 +63,7 @@ export async function* run<M extends UIMessage>(
   yield* readUIMessageStream({ message, stream, terminateOnError: true });
 }
 
-/** The conversation, with other words in its question. */
+/** The conversation, with another text for its last question. */
 function asked<M extends UIMessage>(messages: M[], content: MessageContent | undefined): M[] {
   const last = messages.at(-1);
   if (content === undefined || !last) return messages;

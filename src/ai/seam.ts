@@ -2,33 +2,33 @@ import type { UIMessage } from 'ai';
 import type { Turn } from './turn.ts';
 
 /**
- * Where an answer that was cut off goes on.
+ * The point at which a cut answer continues.
  *
- * A request for more answers with a text of its own, so a sentence that broke off in one part would go on in another,
- * as a paragraph of its own. The person asked for the rest of the sentence. So the two are shown, and kept, as one.
+ * A request for more answers with a text part of its own, so a sentence that broke off in one part would go on in the next, as
+ * a new paragraph. The two parts are shown and saved as one.
  */
 export interface Seam {
   readonly id: string;
-  /** How many parts there were. */
+  /** How many parts the answer had. */
   readonly at: number;
-  /** The text that broke off: the last of them. */
+  /** The last of them: the text that broke off. */
   readonly text: string;
 }
 
-/** The seam of an answer that is to go on; undefined where there is none, or it did not break off in a text. */
+/** The seam of an answer to continue; undefined where it did not break off in a text. */
 export function seamOf(answer: UIMessage | undefined): Seam | undefined {
   const last = answer?.parts.at(-1);
   if (!answer || last?.type !== 'text' || last.state !== 'streaming') return undefined;
   return { id: answer.id, at: answer.parts.length, text: last.text };
 }
 
-/** How an answer is shown that goes on from what it is. */
+/** Shows a continued answer with the two texts joined. */
 export function joining<M extends UIMessage>(turn: Turn<M>): (message: M) => M {
   const seam = seamOf(turn.read() ?? turn.answer);
   return (message) => joinAt(message, seam);
 }
 
-/** The answer with the text that broke off and the one that goes on as one part; itself where there is no such text. */
+/** The answer with the cut text and its continuation as one part; the same object where there is no continuation. */
 export function joinAt<M extends UIMessage>(message: M, seam: Seam | undefined): M {
   if (seam?.id !== message.id) return message;
   const before = message.parts[seam.at - 1];

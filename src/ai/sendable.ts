@@ -2,17 +2,17 @@ import { isToolUIPart, safeValidateUIMessages, type UIMessage } from 'ai';
 import { hasWords, isToolPart, type Part, type ToolPart } from './message.ts';
 
 /**
- * From what is stored to what a model may be sent.
+ * From stored messages to messages that a model may be sent.
  *
- * The store keeps an answer as it was when it was cut short: half a tool call, half a thought, an empty paragraph.
- * That is what the person saw, and it stays. A provider refuses most of it. So the cleaning happens here, on the way
- * out, and nothing that was cleaned is ever written back.
+ * The store keeps an answer as it was when it was cut off: half a tool call, half a thought, an empty paragraph. That is what
+ * the person saw, and it stays. Providers refuse most of it, so it is removed here, on the way out, and nothing that was
+ * removed is written back.
  */
 
 /**
- * The messages without what a provider would refuse: empty texts, thoughts that broke off or led to nothing, tool calls
- * without a result, and parts that the installed AI SDK does not know, because a newer one wrote them. A message of which
- * nothing remains is left out; one with nothing to clean is the same object.
+ * The messages without parts that providers refuse: empty texts, reasoning that broke off or led to nothing, tool calls without
+ * a result, and parts that the installed AI SDK does not know because a newer one wrote them. A message without remaining parts
+ * is left out; an unchanged message is the same object.
  */
 export async function toSendable<M extends UIMessage>(messages: readonly M[]): Promise<M[]> {
   const refused = new Set<Part>();
@@ -27,12 +27,12 @@ export async function toSendable<M extends UIMessage>(messages: readonly M[]): P
   return messages.map(cleaned).filter(hasWords);
 }
 
-/** Whether a part is of a kind that not every version of the AI SDK has. */
+/** Whether only some versions of the AI SDK know this kind of part. */
 function isForeign({ type }: Part): boolean {
   return !/^(text|reasoning|file|step-start|source-(url|document)|dynamic-tool|(tool|data)-.*)$/.test(type);
 }
 
-/** Whether the installed AI SDK takes a part: it is the one to say. */
+/** Whether the installed AI SDK accepts a part, by its own validation. */
 async function isKnown(part: Part): Promise<boolean> {
   const messages = [{ id: 'part', role: 'assistant', parts: [part] }];
   return (await safeValidateUIMessages({ messages })).success;
@@ -44,7 +44,7 @@ function isSendable(part: Part): boolean {
   return !isToolPart(part) || (hasResult(part) && !part.preliminary);
 }
 
-/** The parts without thoughts behind which their step says and does nothing: what followed was cut off, or never came. */
+/** The parts without reasoning that has neither text nor tool call behind it in its step. */
 function withoutLooseThoughts(parts: readonly Part[]): Part[] {
   let isFollowed = false;
   return parts
@@ -57,7 +57,7 @@ function withoutLooseThoughts(parts: readonly Part[]): Part[] {
     .toReversed();
 }
 
-/** Whether a model can be told of a call of a tool. AI SDK 5 has no approvals: it makes half a call of a denied one. */
+/** Whether a tool call can be sent to a model. AI SDK 5 has no approvals, and would send a denied call without a result. */
 function hasResult({ state }: ToolPart): boolean {
   if (/^output-(available|error)$/.test(state)) return true;
   const knowsApprovals = isToolUIPart({ type: 'dynamic-tool' } as Part);

@@ -11,10 +11,10 @@ import { asJson, callsIn, hasWords, isWaiting, longer } from './message.ts';
 import { copyIn, type Growing, type OurChat } from './ourChat.ts';
 import { conversationOf, planTurn, savedIn, type TurnPlan } from './plan.ts';
 
-/** How often the words of a growing answer are handed to the engine, in ms; it writes half as often as it likes. */
+/** How often the words of a growing answer are handed to the engine, in ms; the engine decides how often it writes them. */
 const DRAFT_INTERVAL = 100;
 
-/** What a request is known by while its answer passes. */
+/** The facts of a request, known while its answer passes. */
 export interface Call extends Pick<CallFacts, 'startedAt'> {
   firstMs?: number;
   steps: number;
@@ -26,39 +26,38 @@ export interface Call extends Pick<CallFacts, 'startedAt'> {
 /**
  * One turn, from the list that asks for it to the last word of its answer.
  *
- * The list is compared with what is saved, and what is new of it is saved, with a node that is reserved for the answer.
- * From then on the answer belongs to that node and its branch, and to nothing that can change while it grows: whichever
- * branch the person looks at meanwhile, these words go to this node. However it ends (finished, stopped, failed, cut
- * off), it ends once, and what was said until then is saved. A store that refuses is the engine's concern; it never
- * stops an answer.
+ * The list is compared with what is saved; its new messages are saved, with a node that is reserved for the answer. From then
+ * on the answer belongs to that node and its branch: whichever branch the person shows meanwhile, the words go to this node.
+ * However the answer ends (finished, stopped, failed, cut off), it ends once, and its words are saved. A store that refuses is
+ * the engine's concern and never stops an answer.
  *
- * An answer in mid-conversation goes on as a version of itself. Nothing of it is written before its first new word, so
- * nothing is left of a request that is stopped or fails, or whose page is gone.
+ * An answer in the middle of a conversation is continued as a version of itself. Nothing of that version is written before its
+ * first new word, so a request that is stopped or fails, or whose page dies, leaves nothing behind.
  */
 export class Turn<M extends UIMessage> implements Growing {
   readonly engine: ContextEngine;
-  /** The key of the answer's node: the one that goes on, or the one that is made for it. */
+  /** The key of the answer's node: the continued one, or the one reserved or to be made for it. */
   readonly key: string;
   /** The id of the answer: see `name()`. */
   id: string;
-  /** The branch that it grows on; of a version that is not made yet, the one of the answer that it is made from. */
+  /** The branch that the answer grows on; until a version is made, the branch of the answer that it continues. */
   branchId: string;
-  /** The id of the branch, should the turn need one of its own. */
+  /** The id of the branch that is made if the turn needs one. */
   readonly forkId: string = createId();
-  /** The answer that goes on, as it was saved; undefined for a new one. */
+  /** The continued answer, as it was saved; undefined for a new one. */
   answer: M | undefined;
-  /** Resolves when the end of the answer is saved, or kept in memory where the disk refuses. Never rejects. */
+  /** Resolves when the end of the answer is saved, or held in memory where the disk refuses. Never rejects. */
   readonly settled: Promise<void>;
   isSettled = false;
-  /** What is known of its request so far, once that is made. */
+  /** What is known of the request, once it is made. */
   call: Call | undefined;
 
   readonly #chat: OurChat<M>;
   readonly #asked: readonly M[];
   readonly #plan: TurnPlan<M>;
-  /** Whether the answer that goes on left nothing to be said: it stays complete until a word is added. */
+  /** Whether the continued answer was complete: it stays so until a word is added. */
   #isWhole = false;
-  /** Whether there is a node for what is said. */
+  /** Whether the answer's node is saved. */
   #isSaved = false;
   #saving: Promise<void> | undefined;
   #last: M | undefined;
@@ -67,8 +66,8 @@ export class Turn<M extends UIMessage> implements Growing {
   #settle: () => void = () => {};
 
   /**
-   * Opens the turn that a list asks for; it is saved when this resolves, or of a version, may be made. `messageId` is the one
-   * that the request names, `answerId` was reserved for a new answer before.
+   * Opens the turn that a list asks for. Resolves when the turn is saved, or, for a version, may be made. `messageId` is the
+   * one that the request names, `answerId` an id that was reserved for a new answer.
    */
   static async open<M extends UIMessage>(
     chat: OurChat<M>,
@@ -95,7 +94,7 @@ export class Turn<M extends UIMessage> implements Growing {
 
   // ------------------------------------------------------------------ it is saved
 
-  /** The key of the answer that this one is a version of, as long as it has no node of its own. */
+  /** The key of the answer of which this one is a version, until this one has a node of its own. */
   get versionOf(): string | undefined {
     return this.#isSaved || this.#plan.goesOn !== 'as a version' ? undefined : this.#plan.answerKey;
   }
@@ -105,7 +104,7 @@ export class Turn<M extends UIMessage> implements Growing {
     if (versionOf === undefined) await this.#save();
     else {
       this.#refuseGrowing(versionOf);
-      // Two requests for more would cost twice, and one of their answers be thrown away.
+      // Two requests to continue one answer would cost twice, and one of the results would be discarded.
       const release = await engine.claim(`more ${versionOf}`);
       void this.settled.then(release);
     }
@@ -113,23 +112,23 @@ export class Turn<M extends UIMessage> implements Growing {
       onLeaving(() => void this.#keep('streaming')),
       engine.subscribe((event) => {
         const isOwn = event.type === 'branch' && event.action === 'delete' && event.id === this.branchId;
-        // No other branch holds the answer either.
+        // The answer was deleted with its branch.
         if (isOwn && engine.siblings(this.key).index === -1) void this.#chat.leave();
       }),
     ];
     void this.settled.then(() => stops.forEach((stop) => stop()));
   }
 
-  /** Makes the node of the answer, when its first word arrives; undefined where there is one. */
+  /** Makes the node of a version when its first word arrives; undefined where the node exists. */
   begin(): Promise<void> | undefined {
     return this.#isSaved ? undefined : (this.#saving ??= this.#save());
   }
 
-  /** Saves the turn, and takes its chat along to the branch where that is. */
+  /** Saves the turn, and moves its chat to the branch that holds it. */
   async #save(): Promise<void> {
     const chat = this.#chat;
     const { host } = chat;
-    // On the branch that is about to be made, so that it is there when that is shown.
+    // Register the chat before the branch is made, so that it is there when the branch is shown.
     host.register(this.forkId, chat);
     try {
       if (this.#plan.goesOn === 'in place' && this.answer) await this.#goOn(this.answer);
@@ -150,7 +149,7 @@ export class Turn<M extends UIMessage> implements Growing {
     const { engine, id, key, forkId } = this;
     const { fresh, keys, goesOn } = this.#plan;
     const isVersion = goesOn === 'as a version';
-    // By the time of its first word, a call in it may have been answered.
+    // A tool call in it may have been answered by now.
     if (isVersion) this.answer = this.read() ?? this.answer;
     const options = {
       branch: this.branchId,
@@ -159,19 +158,19 @@ export class Turn<M extends UIMessage> implements Growing {
       key,
       parentId: keys.at(-1) ?? null,
       answer: this.answer && asJson(this.answer),
-      // Another tab may show what an earlier page left, too, and ask it at this moment.
+      // Another tab shows the left questions, too, and may ask them at this moment.
       isSole: isVersion || this.#chat.queue?.hasPlaced,
     };
     await engine.ask(fresh, options).catch((error: unknown) => {
       if (fresh.length === 0 || !isContextError(error, 'invalid-messages')) throw error;
-      // A function in a question's metadata reaches no server either; the words do.
+      // Functions in a question's metadata can't be saved; the rest is.
       return engine.ask(fresh.map(asJson), options);
     });
   }
 
   /**
-   * Lets an answer grow again: in one chat, though others of the same engine may show it. It goes on from what it is by then:
-   * another tab may have answered a call in it.
+   * Opens an answer's node to grow again, for one chat only: other chats of the engine may show it, too. Starts from the node
+   * as it is saved by then: another tab may have answered a tool call in it.
    */
   async #goOn(answer: M): Promise<void> {
     const { engine, key } = this;
@@ -187,7 +186,7 @@ export class Turn<M extends UIMessage> implements Growing {
     throw new ContextError('busy', message, { details: { id: this.id } });
   }
 
-  /** Where a turn went: to the branch made for it, to the one that it was meant for, or to the `main` of another tab. */
+  /** The branch that a turn was saved on: the one made for it, its own, or the `main` that another tab made first. */
   #landing(): string {
     const { branches, branchId: active } = this.engine.state.getState();
     const ids = [this.forkId, this.branchId];
@@ -195,8 +194,8 @@ export class Turn<M extends UIMessage> implements Growing {
   }
 
   /**
-   * The list of the chat has the conversation as it is saved up to its answer, where the turn changed that, and the answer
-   * that goes on. What was loaded of the conversation before its first message stays.
+   * Updates the chat's list to the saved conversation up to the answer, where the turn changed it. Earlier messages that the
+   * chat has loaded stay.
    */
   #takeIn(): void {
     const { answer, engine } = this;
@@ -207,7 +206,7 @@ export class Turn<M extends UIMessage> implements Growing {
     if (conversation) list.saved = [...list.saved.slice(0, start), ...conversation];
     if (answer) list.saved = put(list.saved, answer);
     list.followed = undefined;
-    // What is saved may be more than what was asked: another tab added to it until then; or less, where no JSON holds it.
+    // A saved message may differ from the sent one: another tab added a tool result, or JSON can't hold a value.
     list.now = list.now.map((message) => {
       if (answer?.id === message.id) return answer;
       const known = withId(conversation ?? [], message.id);
@@ -220,7 +219,7 @@ export class Turn<M extends UIMessage> implements Growing {
       copy.parts = answer.parts.map((part) => ({ ...part }));
   }
 
-  /** The answer's id, which is its server's where that gives one: a new answer takes one that its conversation has not. */
+  /** Names the answer: a new answer takes its server's id, if its conversation has no message of that id. */
   name(given: string | undefined): string {
     if (given !== undefined && !this.answer && !this.#last && !withId(this.#asked, given)) this.id = given;
     return this.id;
@@ -228,31 +227,31 @@ export class Turn<M extends UIMessage> implements Growing {
 
   // ------------------------------------------------------------------ it grows
 
-  /** Whether the answer still grows; no longer as soon as its end is being saved. */
+  /** Whether the answer still grows; false as soon as its end is being saved. */
   get isOpen(): boolean {
     return this.#end === undefined;
   }
 
-  /** The answer as far as it has come; undefined before its first part. */
+  /** The answer so far; undefined before its first part. */
   read(): M | undefined {
     const grown = this.#chat.list.now.findLast(({ id }) => id === this.id);
-    // A server may begin an answer anew that broke off: it counts when it says more than was said.
+    // A server may begin a cut answer anew: its version counts once it is longer.
     return grown && longer(this.answer, grown);
   }
 
-  /** What was passed on has been read: its words are drafted soon, the first ones at once. */
+  /** Drafts the words that have been read: soon, and the first ones at once. */
   draft(): void {
     if (this.#end || this.#timer !== undefined) return;
     if (this.#last) this.#timer = setTimeout(() => void this.#keep('streaming'), DRAFT_INTERVAL);
     else void this.#keep('streaming');
   }
 
-  /** Saves durably what was said so far; with `ahead`, what it is about to be. Resolves to whether it is. */
+  /** Saves the words so far durably; with `ahead`, a message that is about to be shown. Resolves to whether that worked. */
   async savePoint(ahead?: M): Promise<boolean> {
     return !this.#end && this.#keep(undefined, ahead);
   }
 
-  /** What can't be kept now is kept at the end, or reported there. */
+  /** What can't be saved now is saved, or reported, at the end. */
   async #keep(status: 'streaming' | undefined, message: M | undefined = this.#words()): Promise<boolean> {
     clearTimeout(this.#timer);
     this.#timer = undefined;
@@ -271,7 +270,7 @@ export class Turn<M extends UIMessage> implements Growing {
 
   // ------------------------------------------------------------------ it ends
 
-  /** The answer is over. Only the first call counts; each resolves when the end is saved. */
+  /** Ends the answer. Only the first call counts; each resolves when the end is saved. */
   end(how: CallFacts['status'], usage?: Readonly<Record<string, unknown>>): Promise<void> {
     this.#end ??= this.#store(how, usage).finally(() => {
       this.isSettled = true;
@@ -288,10 +287,10 @@ export class Turn<M extends UIMessage> implements Growing {
     const { engine, key, id, answer, call } = this;
     const facts = call && { ...call, ms: Date.now() - call.startedAt, status: how };
     const status = how === 'complete' ? how : 'interrupted';
-    // A version whose node could not be made has failed: the caller gets the error.
+    // If the node of a version could not be made, the version has failed, and the caller gets the error.
     await this.#saving?.catch(() => {});
     const read = this.#words();
-    // An answer that was complete stays complete where Continue brought no word.
+    // An answer that was complete stays so if Continue brought no word.
     const said = read ?? (this.#isWhole ? answer : undefined);
     const isMute = !this.#isSaved || sameJson(answer?.parts, said?.parts);
     const message = read ?? (status === 'complete' ? this.#wordless() : undefined) ?? said;
@@ -302,24 +301,24 @@ export class Turn<M extends UIMessage> implements Growing {
       if (this.#isSaved) await keepMessage(engine, key, words, now, facts);
       if (usage) await engine.trackUsage(usage);
     } catch {
-      // The engine has reported it, and the answer is on the page.
+      // The engine has reported the failure, and the page shows the answer.
       if (isDeleted(engine)) this.#keepWhenBack(words, now);
     }
   }
 
-  /** Should the deletion of the chat be undone, these words are saved, and not only the last draft. */
+  /** If the deletion of the chat is undone, saves these words: only a draft of them was saved. */
   #keepWhenBack(words: UIMessage, status: MessageStatus): void {
     const { engine, key } = this;
     const stop = engine.state.subscribe(({ status: now, error }) => {
       if (now !== 'ready' || error) return;
       stop();
-      // No page streams it any more: it is begun again, and ended.
+      // No page streams the answer any more: open its node again, and end it.
       const begun = keepMessage(engine, key, words, 'streaming');
       begun.then(() => keepMessage(engine, key, words, status)).catch(() => {});
     });
   }
 
-  /** The list shows what is saved: a server may have taken back what is kept, or begun it anew. */
+  /** Shows what is saved: a server may have sent an answer anew with less in it. */
   #show(message: M | undefined, isMute: boolean): void {
     const { list } = this.#chat;
     this.#chat.isMute = isMute;
@@ -329,8 +328,8 @@ export class Turn<M extends UIMessage> implements Growing {
   }
 
   /**
-   * An answer that came to its end without a word, and of which something is told: what it cost, who gave it. A message
-   * without parts is one that was reserved, so it has the mark of a step, which shows nothing.
+   * The answer to save when the stream ended without a word, but with usage or metadata. A message without parts means a
+   * reserved one, so it gets a step mark, which shows nothing.
    */
   #wordless(): M | undefined {
     const message = this.#isSaved ? this.read() : undefined;
@@ -339,12 +338,12 @@ export class Turn<M extends UIMessage> implements Growing {
   }
 }
 
-/** Whether the chat was deleted, here or in another tab, and nothing was said since. */
+/** Whether the chat is deleted, here or in another tab, and not begun anew. */
 export function isDeleted(engine: ContextEngine): boolean {
   return engine.state.getState().error?.code === 'chat-deleted';
 }
 
-/** Hands new words to the engine, without what no JSON can hold: a function in a tool's output reaches no model either. */
+/** Hands new words to the engine, without values that JSON can't hold, such as a function in a tool's output. */
 export async function keepMessage(
   engine: ContextEngine,
   key: string,

@@ -5,24 +5,24 @@ import { useEngine } from '../react/provider.tsx';
 import type { ContextChat, ContextChatOptions } from './contextChat.ts';
 import { chatsOf } from './contextChats.ts';
 
-/** What {@link useContextChat} takes: every option of the AI SDK's `ChatInit`, and whose conversation it is. */
+/** Options of {@link useContextChat}: every option of the AI SDK's `ChatInit`, and the engine. */
 export interface UseContextChatOptions<M extends UIMessage = UIMessage> extends ContextChatOptions<M> {
-  /** Default: the provider's. */
+  /** Default: the engine of the provider. */
   readonly engine?: ContextEngine | undefined;
   /**
-   * Whether the answer that is shown stops when the component goes, and what waits behind it is left unasked. Default
-   * false: it streams on, is saved, and the next one is asked.
+   * Whether unmounting the component stops the shown answer and leaves queued questions unasked. Default false: the answer
+   * streams on and is saved, and queued questions are asked.
    */
   readonly stopOnUnmount?: boolean | undefined;
-  /** An option of the hook `useChat`, and refused here: `useChat({ ...useContextChat(options), resume: true })`. */
+  /** `resume` is an option of the hook `useChat`, and refused here: `useChat({ ...useContextChat(options), resume: true })`. */
   readonly resume?: 'resume belongs to useChat: useChat({ ...useContextChat(options), resume: true })';
 }
 
 /**
- * The chat of the branch that is shown, for an untouched `useChat`: `useChat(useContextChat({ transport }))`.
+ * The chat of the active branch, for an unchanged `useChat`: `useChat(useContextChat({ transport }))`.
  *
  * Callbacks, transport and `request` may change with each render. `messages` are shown while the conversation is empty.
- * Components of one engine share its chats; the options of the one rendered last that has any are used.
+ * Components of one engine share its chats; the options of the last rendered component that passes any are used.
  *
  * @throws provider-missing where there is neither a provider nor `engine`
  */
@@ -40,7 +40,8 @@ export function useContextChat<M extends UIMessage = UIMessage>(
     if (!stopOnUnmount) return undefined;
     return () => {
       shows.current = undefined;
-      // The chat that is shown then: those of other branches go on. Under StrictMode the component is back at once.
+      // Stop the chat that is active at that time; chats of other branches go on. Under StrictMode the component mounts again
+      // at once.
       const { active } = chats;
       queueMicrotask(() => void (shows.current === chats || active.leave()));
     };

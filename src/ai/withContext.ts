@@ -4,15 +4,15 @@ import { lazily } from './lazy.ts';
 import type { OwnChat, WithContextOptions } from './ownChat.ts';
 
 /**
- * A transport that keeps what passes: each turn is saved before it is sent, each answer while it grows, and what is
- * sent is the resolved context of its branch, `system` and `messages`.
+ * A transport for apps that keep a `Chat` of their own: each turn is saved before it is sent, each answer while it grows, and
+ * each request sends the resolved context of its branch, `system` and `messages`.
  *
- * For apps that keep a `Chat` of their own; `useContextChat` does this and more. A list that differs from what is
- * saved forks, as `planTurn` has it; a tool's result that `addToolOutput()` put there does not, it is saved in the
- * answer that asked, with the next request. `close()` lets go of the engine.
+ * `useContextChat` does this and more. A list that differs from what is saved forks, as `planTurn` says. A tool result of
+ * `addToolOutput()` does not fork: it is saved on the answer with the call, with the next request. `close()` lets go of the
+ * engine.
  *
- * Requests reject with `branch-not-found` for a `branch` that is not there, with `busy` where another tab writes the
- * answer, with `store-unavailable` where code could not be loaded, and with what the engine refuses.
+ * Requests reject with `branch-not-found` for an unknown `branch`, with `busy` where another tab writes the answer, with
+ * `store-unavailable` where code could not be loaded, and with the errors of the engine.
  */
 export function withContext<M extends UIMessage>(
   transport: ChatTransport<M>,
