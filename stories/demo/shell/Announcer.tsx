@@ -1,9 +1,8 @@
-import { createContext, use, useState, type ReactNode } from 'react';
+import { createContext, use, useEffect, useState, type ReactNode } from 'react';
 
 /**
- * What people who see need not be told: one hidden status that a screen reader speaks when it changes.
- *
- * One for the whole page. Live regions that come and go with the things they speak of are often not heard at all.
+ * One hidden status for the whole page, which a screen reader speaks when its text changes. Live regions that appear together
+ * with their text are often not spoken at all.
  */
 
 const Announce = createContext<(text: string) => void>(() => {});
@@ -11,9 +10,12 @@ const Announce = createContext<(text: string) => void>(() => {});
 /** Holds the page's hidden status, and gives `useAnnounce` to what is inside. */
 export function Announcer({ children }: { readonly children: ReactNode }): ReactNode {
   const [text, setText] = useState('');
-  const [announce] = useState(() => announceWith(setText));
+  useEffect(() => {
+    const clearing = setTimeout(() => setText(''), STAYS);
+    return () => clearTimeout(clearing);
+  }, [text]);
   return (
-    <Announce value={announce}>
+    <Announce value={setText}>
       {children}
       <div role="status" className="visually-hidden">
         {text}
@@ -27,14 +29,5 @@ export function useAnnounce(): (text: string) => void {
   return use(Announce);
 }
 
-/** How long a sentence stays, in ms: whoever wanders into it later should not take it for news. */
+/** How long a sentence stays, in ms: a person who reads the page later with a screen reader should not find old news in it. */
 const STAYS = 5000;
-
-function announceWith(setText: (text: string) => void): (text: string) => void {
-  let forget: ReturnType<typeof setTimeout> | undefined;
-  return (text) => {
-    clearTimeout(forget);
-    setText(text);
-    forget = setTimeout(() => setText(''), STAYS);
-  };
-}
