@@ -5,8 +5,8 @@ import { unplaced, type Replica } from './replica.ts';
 import type { Writer } from './writer.ts';
 
 /**
- * All that this page knows of a chat, as records for another store: with words, also of what could not be saved, and with the
- * operation log. A growing answer is one that was cut off here. Loaded when first asked for.
+ * All that this page knows of a chat, as records for another store: with all bodies, unsaved ones too, and with the operation
+ * log. An answer that grows here counts as interrupted. Loaded on first use.
  */
 export async function accountOf(writer: Writer): Promise<StoreDelta> {
   const { replica, view } = writer;

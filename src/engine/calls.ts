@@ -2,36 +2,41 @@ import type { UIMessage } from 'ai';
 import { fieldsOf, measuredUsage, type MeasuredUsage } from '../tokens/usage.ts';
 
 /**
- * What is known of a request that made an answer, or some of it.
+ * What is known of the requests behind an answer.
  *
- * A body tells what was said, and is read when somebody looks at it. How long it took, who said it and what it cost is
- * asked of whole branches at once, so it is a mark beside the topology: small, and there before any body is.
+ * The words of a message are in its body, which is read when somebody shows it. Time, model and cost are asked for whole
+ * branches at once, so they are a mark beside the topology: small, and loaded before any body.
  */
 export interface CallFacts {
-  /** When it was sent, in ms since epoch. */
+  /** When the request was sent, in ms since epoch. */
   readonly startedAt: number;
-  /** From then until the first word, in ms; absent where no word came, and where nobody told. */
+  /** From then until the first word, in ms; absent where no word came, and where the transport did not report it. */
   readonly firstMs?: number;
-  /** From then until its end, in ms. */
+  /** From then until the end of the answer, in ms. */
   readonly ms: number;
   /** `stopped`: by a person or by the app; `failed`: with an error, or cut off before its finish. */
   readonly status: 'complete' | 'stopped' | 'failed';
-  /** Steps of the model in it: more than one where it called tools on the server. */
+  /** How many steps of the model it took: more than one where it called tools on the server. */
   readonly steps: number;
-  /** How long each of its tools ran that gave its result within it, in ms, in the order of their calls; null for any other. */
+  /**
+   * How long each tool ran, in ms, in the order of the calls; null for a tool whose result did not come within this request.
+   */
   readonly toolMs?: readonly (number | null)[];
-  /** As the model gave it: `stop`, `length`, `tool-calls`; absent where it was not told. */
+  /** As the model reported it: `stop`, `length`, `tool-calls`; absent where it was not reported. */
   readonly finishReason?: string;
-  /** Told by the answer's metadata (`modelId`, `model`); absent otherwise. */
+  /** From the answer's metadata (`modelId`, `model`); absent otherwise. */
   readonly model?: string;
-  /** Tokens, told by the answer's metadata (`totalUsage`, `usage`); absent otherwise. */
+  /** Token counts from the answer's metadata (`totalUsage`, `usage`); absent otherwise. */
   readonly usage?: MeasuredUsage;
 }
 
-/** What is kept: the last requests of an answer, characters of a model's name, tools whose times are told (of more none). */
+/**
+ * The limits of what is kept: requests per answer (the last ones), characters of a model's name, tools with times (of more
+ * tools, none are kept).
+ */
 const KEPT = { requests: 20, name: 64, tools: 12 };
 
-/** The facts of an answer with those of one more request, and what its message tells of that. */
+/** The facts of an answer with those of one more request, and with the model and usage that its message reports. */
 export function withCall(known: unknown, call: CallFacts, { metadata }: UIMessage): readonly CallFacts[] {
   const { modelId, model = modelId } = fieldsOf(metadata);
   const usage = measuredUsage({ metadata });
@@ -43,7 +48,7 @@ export function withCall(known: unknown, call: CallFacts, { metadata }: UIMessag
   );
 }
 
-/** The facts that a mark holds, oldest first; none where it is no list of them. */
+/** The facts in a mark's value, oldest first; none for a value that is no list of them. */
 export function callsIn(value: unknown): readonly CallFacts[] {
   return Array.isArray(value) ? (value as readonly CallFacts[]) : NONE;
 }

@@ -12,7 +12,7 @@ import { keepSame, sameJson } from './same.ts';
 import type { Chat, CheckpointInfo, EngineState } from './state.ts';
 import type { Writer } from './writer.ts';
 
-/** What a chat's marks say of it as a whole: title, metadata, usage, checkpoints, waiting questions. */
+/** What the marks of a chat say of it as a whole: title, metadata, usage, checkpoints, queued questions. */
 export class ChatFacts {
   readonly #writer: Writer;
   #counted = { revision: -1, messageCount: 0, updatedAt: 0 };
@@ -30,7 +30,7 @@ export class ChatFacts {
     };
   }
 
-  /** The chat's row; null where nothing was ever saved to it. */
+  /** The chat's row; null for a chat to which nothing was ever saved. */
   chat(): Chat | null {
     const { desk, replica } = this.#writer;
     const said: [id: string, value: unknown][] = [];
@@ -75,13 +75,13 @@ export class ChatFacts {
     await this.#write(() => [[id, sumOf(replica.chat.marks.get(id)?.value ?? {}, usage)]]);
   }
 
-  /** Keeps fields of a record beside the chat; null takes one out. */
+  /** Saves fields of a named record beside the chat; null removes a field. */
   async keepFields(name: string, fields: Readonly<Record<string, unknown>>): Promise<void> {
     const all = Object.entries(fields);
     await this.#write(() => all.map(([field, value]) => [markId.waiting(`${name} ${field}`), value]));
   }
 
-  /** The fields that were kept under a name, here or in another tab. */
+  /** The fields of a named record, saved here or in another tab. */
   async fieldsOf(name: string): Promise<Record<string, unknown>> {
     await this.#writer.others.pull();
     const marks = marksOfKind(this.#writer.replica.chat, 'waiting').filter(({ value }) => value !== null);

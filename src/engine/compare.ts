@@ -11,40 +11,40 @@ import type { Questions } from './questions.ts';
 import type { View } from './view.ts';
 import type { Writer } from './writer.ts';
 
-// Comparing two messages, or two branches. Loaded when first asked for.
+// Comparing two messages, or two branches. Loaded on first use.
 
-/** Two chains, from the last message that both have. */
+/** Two chains, compared from their last common message on. */
 export interface Comparison {
-  /** That message; null where they share none. */
+  /** The id of that message; null where they share none. */
   readonly ancestorId: string | null;
   readonly ancestorKey: string | null;
-  /** What follows it, oldest first: messages side by side, or one alone. */
+  /** The messages after it, oldest first: side by side, or one alone. */
   readonly turns: readonly ComparedTurn[];
   readonly totals: { readonly a: ComparedTotals; readonly b: ComparedTotals };
 }
 
-/** A message beside its counterpart, or alone. `isSame`: both have the same content; ids and keys don't count. */
+/** A message beside its counterpart, or alone. `isSame`: both have equal content; ids and keys are ignored. */
 export type ComparedTurn = Aligned<ComparedMessage>;
 
 /** A message of one side. */
 export interface ComparedMessage extends Pick<NodeInfo, 'id' | 'key' | 'name' | 'status'> {
-  /** Its words; absent where they are lost. */
+  /** The message; absent where its body is lost. */
   readonly message?: UIMessage;
   readonly tokens: number;
   readonly calls: readonly CallFacts[];
 }
 
-/** What one side comes to, behind the common message. */
+/** The totals of one side, behind the common message. */
 export interface ComparedTotals {
   readonly messages: number;
-  /** Tokens of their words, estimated: what a later request reads of them. */
+  /** Estimated tokens of the messages: what a later request reads of them. */
   readonly tokens: number;
-  /** Tokens that their requests read and wrote, as providers counted them; null where none told. */
+  /** Tokens that the requests read and wrote, as providers counted them; null where no provider reported any. */
   readonly input: number | null;
   readonly output: number | null;
-  /** US dollars; null where no request told what it used, and where the price of one that did is unknown. */
+  /** US dollars; null where no request reported its usage, or one used a model of unknown price. */
   readonly cost: number | null;
-  /** How long their requests took, in ms; null where nobody told. */
+  /** Duration of the requests, in ms; null where none is known. */
   readonly ms: number | null;
 }
 
@@ -83,7 +83,7 @@ function compared(questions: Questions, of: string): ComparedMessage {
   return { id, key, name, status, ...(message ? { message } : {}), tokens, calls: questions.calls(of) };
 }
 
-/** What a message says: without ids of providers and pages, and without reminders. Lost words equal none. */
+/** The content of a message as text, without ids of providers and pages, and without reminders. A lost body equals none. */
 function said({ key, name, message }: ComparedMessage): string {
   if (!message) return key;
   const parts = stripReminders(message).parts.filter(({ type }) => type !== 'step-start');
@@ -110,7 +110,7 @@ async function totalsOf(side: readonly ComparedMessage[]): Promise<ComparedTotal
   };
 }
 
-/** Null for a sum of nothing. */
+/** The sum; null for an empty list. */
 function sumOf(numbers: readonly number[]): number | null {
   return numbers.length === 0 ? null : numbers.reduce((sum, one) => sum + one, 0);
 }

@@ -4,9 +4,9 @@ import { asContextError } from './desk.ts';
 import { isRefusal } from './line.ts';
 import type { TurnDelta, Writer, Written } from './writer.ts';
 
-// The policies `error` and `rebase`, for apps that do not want a fork where another tab came first. Loaded with the first turn.
+// The policies `error` and `rebase`, for apps that want no fork where another tab wrote first. Loaded with the first turn.
 
-/** Writes a turn once the store agrees that its branch ends where this page saw it end. */
+/** Writes a turn if, in the store, its branch still ends where this page saw it end. */
 export async function commitExpecting(
   writer: Writer,
   plan: () => Promise<TurnDelta>,
@@ -40,7 +40,7 @@ export async function commitExpecting(
   }
 }
 
-/** Two accounts of where a branch ends may differ in ends that others stand behind: that is no conflict. */
+/** Two records of where a branch ends may differ in ends that have descendants: that is no conflict. */
 async function pushExpecting(
   { line, replica }: Writer,
   delta: ChatDelta,

@@ -24,20 +24,20 @@ import { placeFragments, type FragmentOrigin } from './origin.ts';
 import { keepIfSame, sameFields } from './same.ts';
 import { FIRST_BRANCH, type ContextEvent, type EngineState } from './state.ts';
 
-/** A message that waits for `save()`; `freshId`: the id of the new message, where a `last-assistant` makes one. */
+/** A message that waits for `save()`; `freshId`: the id of the new message, if a `last-assistant` fragment makes one. */
 export type PendingMessage = { readonly persist: boolean } & (
   | { readonly kind: 'message'; readonly message: UIMessage }
   | { readonly kind: 'last-assistant'; readonly text: string; readonly freshId: string }
 );
 
-/** A message in the pending lane: the fragment as the state shows it, and what it will be saved as. */
+/** An item of the pending lane: the fragment as the state shows it, and the message that it will be saved as. */
 export interface Pending {
   readonly original: ContextFragment;
   readonly fragment: ContextFragment;
   readonly content: PendingMessage;
 }
 
-/** The pending form of a message fragment. Throws `invalid-messages` for what is no message. */
+/** The pending form of a message fragment. Throws `invalid-messages` for a fragment that holds no valid message. */
 export function pendingOf({ original, copy: fragment }: Copied): Pending {
   const persist = fragment.persist !== false;
   const content: PendingMessage = isLazyFragment(fragment)
@@ -46,7 +46,7 @@ export function pendingOf({ original, copy: fragment }: Copied): Pending {
   return { original, fragment, content };
 }
 
-/** An event before it is told: when, and how long it took, is added then. */
+/** An event before `emit()` adds its time and duration. */
 export type EventBody = ContextEvent extends infer E
   ? E extends unknown
     ? Omit<E, 'at' | 'ms'>
@@ -54,8 +54,8 @@ export type EventBody = ContextEvent extends infer E
   : never;
 
 /**
- * What the two halves of an engine share: the face, which is there at once, and the session, whose code comes with the first
- * read. It holds the lanes of fragments and pending messages, the state, and the listeners.
+ * What the two halves of an engine share: the face, which exists at once, and the session, whose code is loaded with the first
+ * read. It holds the fragments, the pending messages, the state, and the listeners.
  */
 export class Desk {
   readonly options: ContextEngineOptions;
@@ -68,7 +68,7 @@ export class Desk {
   readonly listeners: Set<(event: ContextEvent) => void> = new Set();
   isDisposed = false;
   requests: readonly RecordedRequest[] = [];
-  /** Who records requests; while there is one, `resolve()` also tells how it rendered. */
+  /** The options of everyone who records requests; while there are any, `resolve()` also reports how it rendered. */
   readonly recorders: Set<RecordOptions> = new Set();
   /** The slices of the state that the session computes. */
   ofChat: (before: EngineState) => Partial<EngineState> = () => ({});
@@ -100,14 +100,14 @@ export class Desk {
     }));
   }
 
-  /** The default renderer; one for all turns, because it caches what it rendered. */
+  /** The default renderer; one for all turns, because it caches its output. */
   readonly #xml = new XmlRenderer();
 
   get renderer(): ContextRenderer {
     return this.options.renderer ?? this.#xml;
   }
 
-  /** The only way to change the state: computes it, keeps what is equal, sets it once. */
+  /** The only way to change the state: computes the new one, keeps equal slices, sets it once. */
   publish(patch: Partial<EngineState> = {}): void {
     const before = this.state.getState();
     const pending = this.pending.map(({ fragment }) => fragment);
@@ -122,7 +122,10 @@ export class Desk {
     if (!sameFields(before, next)) this.state.setState(next, true);
   }
 
-  /** Tells listeners; `start` (`performance.now()`) gives the duration. An error of a listener is thrown in a task of its own. */
+  /**
+   * Sends an event to the listeners; `start` (`performance.now()`) gives its duration. A listener's error is thrown in a task
+   * of its own.
+   */
   emit(event: EventBody, start?: number): void {
     const ms = start === undefined ? 0 : performance.now() - start;
     for (const listener of this.listeners) {
@@ -137,7 +140,7 @@ export class Desk {
   }
 }
 
-// ------------------------------------------------------------------ the lane of fragments
+// ------------------------------------------------------------------ the fragments
 
 /**
  * The fragments of the system prompt, in the order of the prompt: those that an earlier run kept with the chat, those of
@@ -146,19 +149,21 @@ export class Desk {
 export class Prompt {
   #stored: readonly ContextFragment[] = [];
   #unread: readonly unknown[] = [];
-  /** Undefined where no fragments are kept with the chat. */
+  /** The code that keeps fragments with the chat; undefined where none are kept. */
   #keeping: typeof Keeping | undefined;
-  /** Removals to repeat when the stored fragments are read; undefined from then on. */
+  /** Removals to repeat once the stored fragments are read; undefined from then on. */
   #early: (() => void)[] | undefined = [];
   #set: readonly Copied[] = [];
   readonly #mounted: Map<object, { readonly order: number; readonly fragments: readonly ContextFragment[] }> =
     new Map();
-  /** Where each fragment that is or was here came from. */
+  /** Where each fragment, present or removed, came from. */
   readonly #origins = new WeakMap<ContextFragment, FragmentOrigin>();
-  /** The last result of {@link list}; undefined since something changed. */
+  /** The last result of {@link list}; undefined after a change. */
   #list: readonly ContextFragment[] | undefined;
 
-  /** All of them, in order; one that is stored and set again, equal, stands once. Cached: every streamed word asks. */
+  /**
+   * All fragments, in order; a stored one that is set again, equal, counts once. Cached, because every streamed word reads it.
+   */
   list(): readonly ContextFragment[] {
     if (this.#list) return this.#list;
     const stored = new Set(this.#stored.map(this.#keyOf));
@@ -184,7 +189,7 @@ export class Prompt {
     return fragments;
   }
 
-  /** How a fragment was put here; also of one that is here no longer. */
+  /** Records and returns how a fragment came here; also for one that was removed. */
   put(fragment: ContextFragment): FragmentOrigin | undefined {
     return this.#origins.get(fragment);
   }
@@ -198,7 +203,7 @@ export class Prompt {
     this.#list = undefined;
   }
 
-  /** Removes fragments by id, or this very fragment; also its stored equal. */
+  /** Removes fragments by id, or this very fragment, and with it the equal stored one. */
   remove(idOrFragment: string | ContextFragment): void {
     const is = (fragment: ContextFragment): boolean =>
       fragment === idOrFragment || (typeof idOrFragment === 'string' && fragment.id === idOrFragment);
@@ -242,10 +247,10 @@ export class Prompt {
     return this.#mounted.delete(owner);
   }
 
-  /** Equal for equal fragments. */
+  /** The same value for equal fragments. */
   readonly #keyOf = (fragment: ContextFragment): unknown => this.#keeping?.keyOf(fragment) ?? fragment;
 
-  /** Adds what an earlier run kept, without what was removed since; no `keeping`: none is kept. */
+  /** Adds the fragments that an earlier run kept, without those removed since. Without `keeping`, none are kept. */
   restore(keeping: typeof Keeping | undefined, records: unknown): void {
     this.#keeping = keeping;
     if (keeping) ({ fragments: this.#stored, unread: this.#unread } = keeping.read(records));
@@ -253,7 +258,7 @@ export class Prompt {
     this.#early = this.#list = undefined;
   }
 
-  /** Records to keep with the chat: neither mounted fragments nor those with `persist: false`. */
+  /** The records to keep with the chat: without mounted fragments and those with `persist: false`. */
   kept(skip: (name: string, reason: string) => void): unknown[] | undefined {
     const own = [...this.#stored, ...this.#set.map(({ copy }) => copy)];
     return this.#keeping?.write(
@@ -264,14 +269,14 @@ export class Prompt {
   }
 }
 
-/** The caller's fragment, and the copy that is kept. */
+/** The caller's fragment, and the copy that the engine keeps. */
 export interface Copied {
   readonly original: ContextFragment;
   readonly copy: ContextFragment;
 }
 
 /**
- * Copies of the fragments that are messages, and of those that are not, each in order.
+ * Copies of the fragments, messages apart from the others, each in order.
  *
  * @throws invalid-fragment when one can't be copied
  */
@@ -286,22 +291,22 @@ export function splitLanes(fragments: readonly ContextFragment[]): {
   };
 }
 
-// ------------------------------------------------------------------ what an app hands in
+// ------------------------------------------------------------------ checks of an app's arguments
 
-/** The renderer. Throws `invalid-options` for what is none. */
+/** The given renderer. Throws `invalid-options` for a value that is no renderer. */
 export function expectRenderer(renderer: Partial<ContextRenderer> | null): ContextRenderer {
   if (readFrom('The renderer', () => typeof renderer?.render === 'function'))
     return renderer as ContextRenderer;
   throw new ContextError('invalid-options', 'The renderer has no render(). Give new MarkdownRenderer().');
 }
 
-/** A ContextError as it is, anything else as `invariant`. */
+/** The error if it is a ContextError; anything else as `invariant`. */
 export function asContextError(error: unknown): ContextError {
   if (isContextError(error)) return error;
   return new ContextError('invariant', `Unexpected failure: ${reasonOf(error)}`, { cause: error });
 }
 
-/** Throws `invalid-options` for an option that is not what it must be. */
+/** Throws `invalid-options` unless the check `holds`. */
 export function expectOption(holds: boolean, option: string, what: string, value: unknown): void {
   if (holds) return;
   const message = `${option} must be ${what}, and is ${reasonOf(value)}.`;
@@ -313,15 +318,15 @@ export function isStore(value: unknown): value is ContextStore {
   return readFrom('store', () => typeof (value as Partial<ContextStore> | null)?.commit === 'function');
 }
 
-/** A copy of options that are a record, read once. Throws `invalid-options` where they can't be read. */
+/** A copy of an options object; each option is read once. Throws `invalid-options` where one can't be read. */
 export function ownOptions<T>(options: T): T {
   if (options === undefined) return options;
   return readFrom('The options', () => (isRecord(options) ? { ...options } : options));
 }
 
 /**
- * A copy of an app's data, as JSON keeps it. Throws `invalid-options`, naming the path, for what can't be read, is nested
- * deeper than 128 levels, or is no plain data.
+ * A copy of an app's data, as JSON keeps it. Throws `invalid-options`, naming the path, for a value that can't be read, is
+ * nested deeper than 128 levels, or is no plain data.
  */
 export function ownData<T>(value: T, option: string): T {
   return copyOf(value, option, OWN) as T;

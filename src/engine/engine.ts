@@ -24,10 +24,10 @@ import type { Session } from './session.ts';
 import { Verbs } from './verbs.ts';
 
 /**
- * One chat, as one tab works on it: the fragments of its prompt, the messages that wait, and the graph behind them.
+ * One chat, as one tab works on it: the fragments of its prompt, the pending messages, and the graph behind them.
  *
- * Nothing is read before the first asynchronous method, and nothing is written before the first write. Each method is
- * one transaction of the store and one `setState`. What the state shows is saved, or `saveState` says that it is not.
+ * Nothing is read before the first asynchronous method, and nothing is written before the first write. Each method is one
+ * transaction of the store and one `setState`. What the state shows is saved, or `saveState` says that it is not.
  */
 export class ContextEngine extends Verbs {
   #session: Session | undefined;
@@ -38,8 +38,8 @@ export class ContextEngine extends Verbs {
   // ------------------------------------------------------------------ coming to the chat
 
   /**
-   * Reads the chat, its active branch and its last messages, once. Writes nothing.
-   * Rejects with `wrong-user`, or with what the store says; the next call tries again.
+   * Reads the chat, its active branch and its last messages, once. Writes nothing. Rejects with `wrong-user`, or with the
+   * store's error; the next call tries again.
    */
   ready(): Promise<void> {
     this.#ready ??= this.opened().then(() => undefined);
@@ -68,7 +68,7 @@ export class ContextEngine extends Verbs {
   async #open(): Promise<Session> {
     const { Session } = await import('./session.ts').catch(refuseToLoad);
     this.#session ??= new Session(this.desk);
-    // Before the first read, so that no notice of another tab is missed.
+    // Listen before the first read, so that no notice of another tab is missed.
     if (!this.desk.isDisposed)
       this.#unsubscribe ??= this.store.subscribe((notice) => this.#session?.writer.others.hear(notice));
     await this.#session.open();
@@ -79,14 +79,14 @@ export class ContextEngine extends Verbs {
     return this.#session?.questions;
   }
 
-  /** Takes fragments out again: those with this id, or this very fragment, from both lanes. */
+  /** Removes fragments and pending messages: those with this id, or this very fragment. */
   override unset(idOrFragment: string | ContextFragment): this {
     super.unset(idOrFragment);
     this.#session?.writer.others.catchUp();
     return this;
   }
 
-  /** Stops listening, and being listened to. Streams go on, and their words are still saved, or tried again. */
+  /** Stops the engine's listeners, and its own listening. Streams go on, and their words are still saved, or tried again. */
   dispose(): void {
     this.desk.isDisposed = true;
     this.#stopListening();
@@ -102,8 +102,9 @@ export class ContextEngine extends Verbs {
   // ------------------------------------------------------------------ turns
 
   /**
-   * The system prompt and the messages for a model call, saved and pending ones, exactly as a `save()` would write them. Lazy
-   * fragments are loaded each time. Costs what is new since the last call. Don't change the messages: they are stored objects.
+   * The system prompt and the messages for a model call, saved and pending ones, exactly as `save()` would write them. Lazy
+   * fragments are loaded each time. Costs only what is new since the last call. Don't change the messages: they are stored
+   * objects.
    */
   async resolve(options?: ResolveOptions): Promise<ResolveResult> {
     const own = ownOptions(options);
@@ -112,9 +113,8 @@ export class ContextEngine extends Verbs {
 
   /**
    * Writes all pending messages in one transaction. A changed message of the chain forks; `branch: false` replaces it in place.
-   * Nothing pending: writes nothing, unless the chat does not exist yet.
-   * Rejects with what the store says, and with `invalid-options` for a `branch` that is a name (see `switchBranch()`): the
-   * messages stay pending then.
+   * With nothing pending it writes nothing, unless the chat does not exist yet. Rejects with the store's error, and with
+   * `invalid-options` for a `branch` that is a name (see `switchBranch()`); the messages then stay pending.
    */
   async save(options?: { readonly branch?: boolean }): Promise<SaveResult> {
     const { pending } = this.desk;
@@ -125,10 +125,10 @@ export class ContextEngine extends Verbs {
 
   /**
    * Writes a turn (usually one user message) and a reserved answer in one durable transaction; resolves to the answer's id,
-   * which is the head then, and shows with its first part. Equal messages of the branch are not written again; other words
-   * under an id of the branch make a version. A turn that does not hang on the branch's head makes a branch; a branch that
-   * another tab deleted comes back. On a disk that refuses it resolves, and the turn is kept in memory. Rejects with `busy`
-   * where another tab answers the same question, or an answer grows here under the same id.
+   * which is then the head, and shows with its first part. Equal messages of the branch are not written again; different
+   * content under an id of the branch makes a version. A turn whose parent is not the branch's head makes a branch; a branch
+   * that another tab deleted comes back. If the disk refuses, it still resolves, and the turn is kept in memory. Rejects with
+   * `busy` where another tab answers the same question, or an answer grows here under the same id.
    */
   async ask(message: UIMessage | readonly UIMessage[], options?: AskOptions): Promise<string> {
     const turn = readFrom('The messages', () => [message].flat()).map((one) => normaliseMessage(one));
@@ -137,12 +137,12 @@ export class ContextEngine extends Verbs {
   }
 
   /**
-   * New words for a message, or a function that makes them of the saved ones. `streaming`: a draft, at most two a second reach
-   * the disk; `complete` and `interrupted` end the turn, durably; without a status, a durable update that keeps it. A settled
-   * message becomes `streaming` again when its answer is continued: other tabs get `busy` until it ends. An answer that ends
-   * without a word is taken back. `call`: the facts of the request, with its end, see `calls()`.
-   * Rejects with `message-not-found`, `invalid-messages`, and `invalid-options` for a settled message that is to end again; a
-   * refusing disk does not reject: the words stay in memory and are tried again.
+   * Updates a message with new content, or with a function of the saved message. `streaming`: a draft, of which at most two a
+   * second reach the disk; `complete` and `interrupted` end the turn, durably; without a status, a durable update that keeps
+   * the status. A settled message becomes `streaming` again when its answer is continued: other tabs get `busy` until it ends.
+   * An answer that ends without a word is removed again. `call`: the facts of the request, given with its end, see `calls()`.
+   * Rejects with `message-not-found`, `invalid-messages`, and `invalid-options` for ending a settled message. A refusing disk
+   * does not reject: the words stay in memory and are tried again.
    */
   async updateMessage(
     id: string,
@@ -157,8 +157,8 @@ export class ContextEngine extends Verbs {
   }
 
   /**
-   * Changes the title (null removes it) and merges metadata, shallow. Rejects with `invalid-options`, naming the path, for what
-   * can't be read, is no plain data, or is nested deeper than 128 levels.
+   * Changes the title (null removes it) and merges metadata, shallow. Rejects with `invalid-options`, naming the path, for a
+   * value that can't be read, is no plain data, or is nested deeper than 128 levels.
    */
   async updateChat(updates: {
     readonly title?: string | null;
@@ -179,18 +179,24 @@ export class ContextEngine extends Verbs {
     return (await this.opened()).facts.trackUsage(own);
   }
 
-  /** @internal The fields that were kept under a name, here or in another tab. */
+  /** @internal The fields of a named record, saved here or in another tab. */
   async fieldsOf(name: string): Promise<Readonly<Record<string, unknown>>> {
     return (await this.opened()).facts.fieldsOf(name);
   }
 
-  /** @internal Keeps fields of a record beside the chat, as a turn is kept: `saveState` tells of them. null takes one out. */
+  /**
+   * @internal Saves fields of a named record beside the chat, as a turn is saved: `saveState` includes them. null removes a
+   *   field.
+   */
   async keepFields(key: string, value: Readonly<Record<string, unknown>>): Promise<void> {
     const own = ownOptions(value);
     return (await this.opened()).facts.keepFields(key, own);
   }
 
-  /** @internal Claims what one tab at a time may do; call the result to let go. Rejects with `busy` where another tab does it. */
+  /**
+   * @internal Claims a subject that one tab at a time may work on; call the result to release it. Rejects with `busy` where
+   *   another tab holds it.
+   */
   async claim(subject: string): Promise<() => void> {
     return (await this.opened()).writer.streams.claim(subject, 100);
   }
@@ -200,7 +206,7 @@ export class ContextEngine extends Verbs {
     return (await this.opened()).loadMore(count);
   }
 
-  /** Tries again at once what could only be kept in memory. Rejects with the reason when it still can't be saved. */
+  /** Tries at once to save what is only in memory. Rejects with the reason when it still can't be saved. */
   async retry(): Promise<void> {
     return (await this.opened()).writer.line.retry();
   }
@@ -209,8 +215,8 @@ export class ContextEngine extends Verbs {
 
   /**
    * What the next call would read, in tokens and US dollars: in all, and for each fragment and message. Works offline, at any
-   * message, on any branch; `fragments` and `messages` take the place of those that are set. Costs what was not counted before.
-   * Rejects as `resolve()` does for what can't be read, loaded or rendered.
+   * message, on any branch; `fragments` and `messages` replace those that are set. Costs only what was not counted before.
+   * Rejects as `resolve()` does for values that can't be read, loaded or rendered.
    */
   async estimate(
     model?: string | EstimateOptions,
@@ -221,8 +227,8 @@ export class ContextEngine extends Verbs {
   }
 
   /**
-   * The prompt and the chat as JSON: works offline, at any message and on any branch. A fragment that fails is left out, and
-   * says why. Costs what is new since the last one, and writing the lists.
+   * The prompt and the chat as JSON: works offline, at any message and on any branch. A fragment that fails is left out, with
+   * the reason. Costs what is new since the last call, and writing the lists.
    */
   async inspect(options?: InspectOptions): Promise<ContextSnapshot> {
     const own = ownOptions(options);
@@ -233,7 +239,7 @@ export class ContextEngine extends Verbs {
   graph(options?: { readonly at?: undefined }): GraphData;
   /**
    * The graph as it was at a time (ms since epoch): the messages up to then, and the names, branches and checkpoints that the
-   * operation log of this device remembers; `isPartial` where it can't.
+   * operation log of this device remembers; `isPartial` where the log can't tell.
    */
   graph(options: { readonly at: number }): Promise<PastGraph>;
   graph({ at }: { readonly at?: number | undefined } = {}): GraphData | Promise<PastGraph> {
@@ -243,21 +249,23 @@ export class ContextEngine extends Verbs {
 
   // ------------------------------------------------------------------ all of the chat
 
-  /** What is wrong with the chat as it is stored: rings, orphans, heads into nothing, lost words. [] for a whole one. */
+  /**
+   * What is wrong with the chat as it is stored: rings, orphans, heads that lead nowhere, lost bodies. [] for an intact one.
+   */
   async verify(): Promise<readonly Finding[]> {
     return (await this.repair({ preview: true })).findings;
   }
 
   /**
-   * Makes every message that is left reachable, in one transaction, and throws none away. With `preview` it only says what it
-   * would do. Lost words it can only name.
+   * Makes every remaining message reachable, in one transaction, and deletes none. With `preview` it only reports what it would
+   * do. Lost bodies are only named.
    */
   async repair(options?: { readonly preview?: boolean }): Promise<Repair> {
     const own = ownOptions(options);
     return (await this.opened()).repair(own);
   }
 
-  /** A child in memory: the same fragments, no messages. */
+  /** A child engine in memory: the same fragments, no messages. */
   fork(): ContextEngine {
     const child = new ContextEngine({
       ...this.desk.options,
@@ -269,16 +277,16 @@ export class ContextEngine extends Verbs {
     return child;
   }
 
-  // ------------------------------------------------------------------ what is sent
+  // ------------------------------------------------------------------ recorded requests
 
-  /** @internal Where requests are kept, while somebody records. */
+  /** @internal Keeps the recorded requests, while somebody records. */
   get recording(): RecordDesk | undefined {
     return this.desk.recorders.size > 0 ? this.desk : undefined;
   }
 
   /**
-   * Records what the chat's transport is handed and gives back, in memory, until the result is called; what was recorded stays.
-   * All recorders share one record, and their greatest limits count.
+   * Records what the chat's transport gets and returns, in memory, until the result is called; recorded requests stay. All
+   * recorders share one record, with the greatest of their limits.
    */
   record(options?: RecordOptions): () => void {
     const { recorders } = this.desk;
@@ -287,15 +295,15 @@ export class ContextEngine extends Verbs {
     return () => void recorders.delete(user);
   }
 
-  /** What was recorded, oldest first; the same array until something of it changes. See {@link record}. */
+  /** The recorded requests, oldest first; the same array until one of them changes. See {@link record}. */
   requests(): readonly RecordedRequest[] {
     return this.desk.requests;
   }
 
   /**
-   * Why the provider's cache did or did not serve a recorded request: compared with the latest request of the same model
-   * on this answer's chain. Rejects with `invalid-options` for a request that is not recorded any more. At most 10 ms at
-   * 10,000 messages.
+   * Why the provider's cache did or did not serve a recorded request: compares it with the latest request of the same model on
+   * this answer's chain. Rejects with `invalid-options` for a request that is no longer recorded. At most 10 ms at 10,000
+   * messages.
    */
   async explainCache(requestId: string): Promise<CacheVerdict> {
     const { explainCache } = await import('../record/explainCache.ts').catch(refuseToLoad);
@@ -303,14 +311,14 @@ export class ContextEngine extends Verbs {
   }
 
   /**
-   * Where a fragment of the prompt came from, and since when; undefined for one that never was in it. In builds for
-   * development also the component, and the place in its source.
+   * Where a fragment of the prompt came from, and since when; undefined for one that never was in it. Development builds add
+   * the component and its place in the source.
    */
   origin(fragment: ContextFragment): FragmentOrigin | undefined {
     return originOf(fragment, this.desk.prompt.put(fragment));
   }
 
-  /** Whether it is a copy that can't be written to: what `openSession()` of `contextree/session` gives. */
+  /** Whether this is a read-only copy, as `openSession()` of `contextree/session` returns. */
   get isReadOnly(): boolean {
     return false;
   }

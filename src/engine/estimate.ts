@@ -4,10 +4,10 @@ import type { EstimateResult } from '../tokens/estimate.ts';
 import { refuseToLoad } from '../errors.ts';
 
 /**
- * What fragments are for a model, in tokens and US dollars, without an engine: rendered in one piece, and each alone.
- * Messages among them count as messages. Lazy values are loaded. Asks no network; for an unknown model costs are null.
+ * The size of fragments for a model, in tokens and US dollars, without an engine: rendered together, and each alone. Messages
+ * among them count as messages. Lazy values are loaded. Uses no network; for an unknown model costs are null.
  *
- * @throws invalid-fragment or invalid-messages, naming the path, for what can't be read, loaded or rendered
+ * @throws invalid-fragment or invalid-messages, naming the path, for a value that can't be read, loaded or rendered
  */
 export async function estimate(
   modelId: string,

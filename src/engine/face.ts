@@ -7,7 +7,10 @@ import { Desk, expectRenderer, pendingOf, splitLanes, type Pending } from './des
 import type { AttachedChat, ContextEngineOptions } from './options.ts';
 import type { Chat, ContextEvent, EngineState } from './state.ts';
 
-/** What an engine is before it reads: fragments and messages that are set, their prompt, the state, and its listeners. */
+/**
+ * The part of an engine that works before it reads: its fragments and pending messages, their prompt, the state, and its
+ * listeners.
+ */
 export class Face {
   readonly chatId: string;
   readonly userId: string;
@@ -39,19 +42,19 @@ export class Face {
     return this.state.getState().headMessageId;
   }
 
-  /** The chat's row; null until it is read, and for a chat that nothing was saved to. */
+  /** The chat's row; null until it is read, and for a chat to which nothing was saved. */
   get chat(): Chat | null {
     return this.state.getState().chat;
   }
 
-  /** The chat attached last: what serves `edit` and `regenerate`. */
+  /** The chat attached last, which serves `edit` and `regenerate`. */
   get attached(): AttachedChat | undefined {
     return this.#attached.at(-1)?.chat;
   }
 
   /**
-   * Adds fragments: messages wait in the pending lane for `save()`, all others join the system prompt.
-   * Copies them. Throws `invalid-fragment` or `invalid-messages` for what can't be kept, and then adds none of them.
+   * Adds fragments: messages wait in the pending lane for `save()`, all others join the system prompt. Copies them. Throws
+   * `invalid-fragment` or `invalid-messages` for one that can't be kept, and then adds none.
    */
   set(...fragments: ContextFragment[]): this {
     const { messages, context } = splitLanes(fragments);
@@ -63,7 +66,7 @@ export class Face {
     return this;
   }
 
-  /** Takes fragments out of both lanes: those with this id, or this very fragment. */
+  /** Removes fragments and pending messages: those with this id, or this very fragment. */
   unset(idOrFragment: string | ContextFragment): this {
     const is = ({ fragment, original }: Pending): boolean =>
       original === idOrFragment || (typeof idOrFragment === 'string' && fragment.id === idOrFragment);
@@ -73,7 +76,7 @@ export class Face {
     return this;
   }
 
-  /** Takes all fragments out of the system prompt, but for those of mounted components. Pending messages stay. */
+  /** Removes all fragments of the system prompt, except those of mounted components. Pending messages stay. */
   clear(): this {
     this.desk.prompt.clear();
     this.desk.publish();
@@ -86,22 +89,25 @@ export class Face {
     this.desk.publish();
   }
 
-  /** Takes the fragments of a component out again. */
+  /** Removes the fragments of a component. */
   unmountFragments(owner: object): void {
     if (this.desk.prompt.unmount(owner)) this.desk.publish();
   }
 
-  /** What renders where no renderer is asked for. */
+  /** The default renderer of this engine. */
   get renderer(): ContextRenderer {
     return this.desk.renderer;
   }
 
-  /** Renders the fragments, synchronously. Throws `invalid-fragment` with the path of a lazy value, `invalid-options` for no renderer. */
+  /**
+   * Renders the fragments, synchronously. Throws `invalid-fragment` with the path of a lazy value, and `invalid-options` for a
+   * value that is no renderer.
+   */
   render(renderer: ContextRenderer = this.desk.renderer): string {
     return expectRenderer(renderer).render(this.desk.prompt.list());
   }
 
-  /** Tells of what the engine does, as it does it. Returns the way to stop. */
+  /** Subscribes to the engine's events, sent as things happen. Returns a function that unsubscribes. */
   subscribe(listener: (event: ContextEvent) => void): () => void {
     expectListener(listener);
     const { listeners } = this.desk;
@@ -109,7 +115,7 @@ export class Face {
     return () => listeners.delete(listener);
   }
 
-  /** Lets a chat serve `edit` and `regenerate`; the last attached one does. Returns the way to detach it. */
+  /** Attaches a chat that serves `edit` and `regenerate`; the last attached one does. Returns a function that detaches it. */
   attach(chat: AttachedChat): () => void {
     const own = { chat };
     this.#attached = [...this.#attached, own];

@@ -7,11 +7,11 @@ import type { Asked } from './saves.ts';
 import type { Writer } from './writer.ts';
 
 /**
- * Reminders: fragments that change the user's message on its way.
+ * Reminders: fragments that are added to the user's message on its way to the model.
  *
- * A message is folded when it is written, and `resolve()` shows it folded before that. A reminder may roll dice, so it is asked
- * once for a question: the message, the reminders and what stands before it. A new version of a message is asked anew, without
- * what the old one carried. Everywhere else a message is equal to itself without reminders.
+ * A message is folded (gets its reminders) when it is written, and `resolve()` shows it folded before that. A reminder may be
+ * random, so it is evaluated once for a question: for the message, the reminders and what stands before it. A new version of a
+ * message is folded anew, without the reminders of the old one. Everywhere else a message equals itself without reminders.
  */
 export class Folds {
   readonly #writer: Writer;
@@ -21,7 +21,7 @@ export class Folds {
     this.#writer = writer;
   }
 
-  /** The pending messages with their reminders; those of the prompt go with the last user message. */
+  /** The pending messages with their reminders; those of the prompt go into the last user message. */
   async pending(pending: readonly Pending[], asked: readonly Asked[]): Promise<readonly Pending[]> {
     const own = new Map(
       pending.map((one) => [one.content.kind === 'message' && one.content.message, one.fragment]),
@@ -76,7 +76,7 @@ export class Folds {
   }
 }
 
-/** A folded message, and for which question. */
+/** A folded message, and the question that it was folded for. */
 interface Kept extends Omit<Asked, 'message'> {
   readonly reminders: readonly ContextFragment[];
   readonly folded: UIMessage;

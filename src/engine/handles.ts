@@ -6,14 +6,14 @@ import type { Replica } from './replica.ts';
 import { FIRST_BRANCH } from './state.ts';
 
 /**
- * The branches of a chat, as this page holds on to them.
+ * The branches of a chat, as this page refers to them.
  *
- * Branches are derived, so a join may rename or split the branch under a name. A handle remembers the message last shown, and the
- * way that holds this message is the handle's way. So chats, hooks and React keys never change their branch; at most its name
- * changes.
+ * Branches are derived, so a join may rename a branch or split it. A handle remembers the message that it showed last; the
+ * derived branch (`Way`) that holds this message is the handle's branch. So chats, hooks and React keys never change their
+ * branch; at most its name changes.
  *
- * A handle is led on to settled messages only: while another tab writes an answer behind the message shown, that message stays
- * the last one, and a turn of this page hangs on it.
+ * A handle moves on to settled messages only. While another tab writes an answer behind the shown message, that message stays
+ * the last one, and the next turn of this page has it as its parent.
  */
 export class Handles {
   protected readonly desk: Desk;
@@ -22,9 +22,9 @@ export class Handles {
   /** The handles of live branches by the ids of their ways, oldest branch first. */
   readonly #live: Map<string, Handle> = new Map();
   #uses = 0;
-  /** The handle of the branch shown. */
+  /** The handle of the active branch. */
   activeId: string = FIRST_BRANCH;
-  /** The last message shown, where that is not the head. */
+  /** The last message shown, if that is not the head. */
   at: string | null = null;
 
   constructor(desk: Desk, replica: Replica) {
@@ -32,7 +32,7 @@ export class Handles {
     this.replica = replica;
   }
 
-  /** Finds the way of each handle after a join, and leads the handle on. */
+  /** After a join, finds the way of each handle again, and moves the handle on. */
   sync(): void {
     const { live } = this.replica.branches;
     const free = new Map<string, Way>();
@@ -54,7 +54,7 @@ export class Handles {
     for (const { id } of live) this.#live.set(id, handleOf.get(id) as Handle);
     for (const [handle] of before) {
       handle.isGone = !handle.way && handle.record !== undefined;
-      // An answer that grows here is seen to its end on a deleted branch.
+      // An answer that grows here is shown to its end, even on a deleted branch.
       if (handle.isGone && !this.#mayFollow(handle))
         handle.way = this.#bestOf(handle, this.replica.branches.deleted);
     }
@@ -65,7 +65,7 @@ export class Handles {
     for (const [handle, was] of before) this.#tell(handle, was);
   }
 
-  /** Gives a way to a handle whose message it holds; no other handle gets it then. */
+  /** Gives a way to the handle whose message it holds, and takes it off the free ones. */
   #take(handle: Handle, way: Way | undefined, free: Map<string, Way>): void {
     handle.way = way && this.#fits(handle, way) ? way : undefined;
     if (handle.way) free.delete(handle.way.id);
@@ -77,7 +77,7 @@ export class Handles {
     return at === null || holds(this.replica.chat, way.end, at);
   }
 
-  /** A message, or, where it was taken back, the one before it; an answer that grows here counts. */
+  /** The message itself, or its parent where it was taken back; an answer that grows here counts as standing. */
   #standing(key: string | null): string | null {
     if (key !== null && this.replica.own.has(key)) return key;
     for (const record of upward(this.replica.chat, key)) if (!isGone(record)) return record.key;
@@ -89,7 +89,7 @@ export class Handles {
     return fitting.find(({ fork }) => fork === null) ?? fitting[0];
   }
 
-  /** The chat is not read yet, or was deleted: the active handle takes the first way. */
+  /** The chat is read for the first time, or was deleted: the active handle takes the first way. */
   #beginAnew(handle: Handle, free: Map<string, Way>): void {
     const ways = [...free.values()];
     const way = ways.find(({ fork }) => fork === null) ?? ways[0];
@@ -107,26 +107,26 @@ export class Handles {
     else if (isLost || !record || !this.#isTarget(key)) handle.key = this.settledAt(key ?? head);
   }
 
-  /** Not while an answer grows here, nor while a pending turn is to hang on what is shown. */
+  /** Whether a handle may move: not while an answer grows here on it, nor while pending messages are to follow its message. */
   #mayFollow({ id, key }: Handle): boolean {
     if (key !== null && this.replica.own.has(key)) return false;
     return id !== this.activeId || this.desk.pending.length === 0;
   }
 
-  /** Whether a branch may be shown up to a message. */
+  /** Whether a branch may be shown up to this message. */
   #isTarget(key: string | null): boolean {
     const record = this.replica.record(key);
     return !record || this.replica.own.has(record.key) || this.replica.isSettled(record);
   }
 
-  /** The head, without reserved answers at the end that no tab streams. */
+  /** The head, or the last message before reserved answers at the end that no tab streams. */
   #spoken(head: string | null): string | null {
     for (const record of upward(this.replica.chat, head))
       if (this.replica.isHeld(record.key) || this.replica.isVisible(record)) return record.key;
     return null;
   }
 
-  /** The last settled, visible message from `key` up; null for none. */
+  /** The nearest settled, visible message, from `key` up to the root; null for none. */
   settledAt(key: string | null): string | null {
     for (const record of upward(this.replica.chat, key))
       if (this.replica.isSettled(record)) return record.key;
@@ -141,17 +141,17 @@ export class Handles {
     if (before.isGone && way && !isGone) this.desk.emit({ type: 'branch', action: 'restore', name, id });
   }
 
-  /** A handle for a branch that is about to be made. */
+  /** Makes a handle for a branch that is about to be made. */
   expect(id: string, record: string, key: string): void {
     this.#handles.set(id, { ...newHandle(id), record, key });
   }
 
-  /** The first branch of a chat is made, under the active handle. */
+  /** Starts the first branch of a chat, under the active handle. */
   begin(handle: Handle, record: string): void {
     handle.record = record;
   }
 
-  /** A branch is shown, or written to. */
+  /** Notes that a branch is used: shown, or written to. */
   use(branchId: string, key?: string | null): void {
     const handle = this.#handles.get(branchId);
     if (!handle) return;
@@ -166,17 +166,17 @@ export class Handles {
     this.use(branchId);
   }
 
-  /** Whether another tab has said more on a branch than is shown here. */
+  /** Whether another tab has added messages to a branch that are not shown here. */
   isBehind({ way, key }: Handle): boolean {
     return way !== undefined && this.#spoken(way.head) !== key;
   }
 
-  /** Shows all of a branch that is settled, even if messages are pending. */
+  /** Moves a handle to the last settled message of its branch, even if messages are pending. */
   catchUp(handle: Handle): void {
     handle.key = this.settledAt(handle.way?.head ?? handle.key);
   }
 
-  /** The branch to show first: the one shown last, or used last, or the newest. `shown`: keys, latest first. */
+  /** The branch to show first: the one shown last, else the one used last, else the newest. `shown`: keys, latest first. */
   branchToOpen(shown: readonly string[] = [], record?: unknown): string | undefined {
     for (const key of shown) {
       const holding = this.live().filter(({ way }) => holds(this.replica.chat, way?.end ?? null, key));
@@ -188,7 +188,7 @@ export class Handles {
     return this.lastUsed()[0]?.id;
   }
 
-  /** The view as it is stored. */
+  /** The view, in its stored form. */
   toStore(): StoredView {
     const { active } = this;
     const used = this.lastUsed().filter((handle) => handle.used > 0 && handle !== active);
@@ -196,7 +196,7 @@ export class Handles {
     return { used: [...new Set(keys)], record: active.record };
   }
 
-  /** Takes over a stored view, as far as it is one. */
+  /** Restores a stored view; ignores fields that are damaged. */
   restore(stored: unknown): void {
     const { used, record } = Object(stored) as Readonly<Record<string, unknown>>;
     const shown = Array.isArray(used) ? used.filter((key) => typeof key === 'string') : [];
@@ -225,7 +225,7 @@ export class Handles {
     return [...this.#live.values()];
   }
 
-  /** The same, the one used last first, of those never used the newest. */
+  /** The handles of live branches, most recently used first; never used ones follow, newest first. */
   lastUsed(): Handle[] {
     return this.live().toSorted(byUse);
   }
@@ -241,12 +241,15 @@ export class Handles {
     throw new ContextError('branch-not-found', message, { details: { chatId, branch: nameOrId } });
   }
 
-  /** The same; without a name the one shown. */
+  /** A live branch by id or name; without one, the active branch. */
   branchOrActive(nameOrId: string | undefined): Handle {
     return nameOrId === undefined || nameOrId === this.activeId ? this.active : this.findBranch(nameOrId);
   }
 
-  /** The branch that a turn goes to: also one that another tab deleted, which comes back. Throws `branch-not-found`. */
+  /**
+   * The branch that a turn goes to. A branch that another tab deleted counts, and the turn brings it back. Throws
+   * `branch-not-found`.
+   */
   branchToWrite(nameOrId: string | undefined): Handle {
     const handle = this.#handles.get(nameOrId ?? '');
     if (!handle?.isGone) return this.branchOrActive(nameOrId);
@@ -254,14 +257,14 @@ export class Handles {
     return way?.deleted && way.deleted.by !== this.replica.by ? handle : this.branchOrActive(nameOrId);
   }
 
-  /** A message by key or id, looked up on `branch` first. Throws `message-not-found`. */
+  /** A message by key or id; an id is looked up on `branch` first. Throws `message-not-found`. */
   message(idOrKey: string, branch?: Handle): MessageRecord {
     const record = this.find(idOrKey, branch);
     if (!record) throw messageNotFound(idOrKey);
     return record;
   }
 
-  /** The same; undefined for an unknown one. */
+  /** A message by key or id; undefined for an unknown one. */
   find(idOrKey: unknown, branch?: Handle): MessageRecord | undefined {
     if (typeof idOrKey !== 'string') return undefined;
     const head = branch ? branch.key : this.head();
@@ -270,12 +273,12 @@ export class Handles {
     return record && isGone(record) ? undefined : record;
   }
 
-  /** The branch used last among those that end at a message. */
+  /** The most recently used branch that ends at a message. */
   endingAt(key: string): Handle | undefined {
     return this.lastUsed().find((handle) => handle.key === key);
   }
 
-  /** The branch used last among those that hold a message. */
+  /** The most recently used branch that holds a message. */
   lastUsedWith(key: string): Handle | undefined {
     const passed = new Set<string>();
     return this.lastUsed().find((handle) => holds(this.replica.chat, handle.key, key, passed));
@@ -286,7 +289,7 @@ export class Handles {
     return this.#handles.get(branchId ?? '')?.way?.name ?? this.active.way?.name ?? 'main';
   }
 
-  /** The last message of a branch as it is shown here. */
+  /** The last message of a branch, as this page shows it. */
   headOf(branch: Handle): string | null {
     return branch.id === this.activeId ? this.head() : branch.key;
   }
@@ -297,18 +300,20 @@ export class Handles {
   }
 }
 
-/** How many branches a stored view remembers. */
+/** How many recently used branches a stored view remembers. */
 const KEPT_USES = 50;
 
-/** A branch, as this page holds on to it. */
+/** A branch, as this page refers to it. */
 export interface Handle {
   readonly id: string;
-  /** The message last shown under it. */
+  /** The message that it showed last. */
   key: string | null;
   record: string | undefined;
-  /** Undefined while no branch holds the message; a deleted way while an answer grows here on it. */
+  /**
+   * The derived branch that holds the message; undefined while none does. Stays a deleted one while an answer grows here on it.
+   */
   way: Way | undefined;
-  /** Grows with each use; 0: never. */
+  /** A counter that grows with each use; 0 for never. */
   used: number;
   /** Whether its branch was deleted. */
   isGone: boolean;
@@ -318,11 +323,11 @@ function byUse(a: Handle, b: Handle): number {
   return b.used - a.used || (b.way?.at ?? 0) - (a.way?.at ?? 0);
 }
 
-/** What is stored of a view on this device. */
+/** What this device stores of a view. */
 interface StoredView {
   /** Keys of the messages last shown, latest first. */
   readonly used: readonly string[];
-  /** The record of the branch shown: others may end at the same message. */
+  /** The record of the active branch: other branches may end at the same message. */
   readonly record?: string | undefined;
 }
 

@@ -14,10 +14,10 @@ import { plainContent } from './plain.ts';
 import type { Writer } from './writer.ts';
 
 /**
- * What the model will get, taken apart: the code of `estimate()` and `inspect()`, loaded when one of them is called. Both look
- * at the prompt that `resolve()` makes, at any message, and ask no network.
+ * What the model will get, taken apart: the code of `estimate()` and `inspect()`, loaded on first use. Both read the prompt
+ * that `resolve()` makes, at any message, and use no network.
  *
- * A snapshot leaves a fragment that fails out, and tells why. An estimate rejects, as `resolve()` does.
+ * A snapshot leaves out a fragment that fails, with the reason. An estimate rejects, as `resolve()` does.
  */
 
 /** What to inspect, and how. */
@@ -31,40 +31,40 @@ export interface InspectOptions {
   /** A branch by name or id; default: the active one. */
   readonly branch?: string | undefined;
   /**
-   * What counts: what `loadTokenizer()` or `createWorkerTokenizer()` of `contextree/tokenizers/*` give, awaited or not.
+   * The tokenizer: what `loadTokenizer()` or `createWorkerTokenizer()` of `contextree/tokenizers/*` returns, awaited or not.
    * Default: the estimate.
    */
   readonly tokenizer?: Tokenizer | BatchTokenizer | Promise<Tokenizer> | undefined;
-  /** Tokens to keep free for the answer; taken from `limits.left`. Default 0. */
+  /** Tokens to keep free for the answer, subtracted from `limits.left`. Default 0. */
   readonly reserve?: number | undefined;
   /** Stops the loading of lazy values; rejects with `aborted`. */
   readonly signal?: AbortSignal | undefined;
 }
 
-/** What to estimate: the engine's prompt, or one that it might have. */
+/** What to estimate: the engine's prompt, or another one. */
 export interface EstimateOptions extends InspectOptions {
-  /** In place of the engine's fragments; messages among them count as messages, after all others. */
+  /** Replaces the engine's fragments; messages among them count as messages, after all others. */
   readonly fragments?: readonly ContextFragment[] | undefined;
-  /** In place of the messages that `resolve()` would give. */
+  /** Replaces the messages that `resolve()` would return. */
   readonly messages?: readonly UIMessage[] | undefined;
 }
 
 /** A chat's context at one moment: plain data, safe to stringify. */
 export interface ContextSnapshot {
   readonly estimate: EstimateResult;
-  /** The system prompt, without the fragments that failed; `estimate.fragments` says which and why. */
+  /** The system prompt, without the fragments that failed; `estimate.fragments` names them, with the reasons. */
   readonly rendered: string;
   /**
-   * Which part of it each fragment is, from `start` to before `end`; `fragment` is an index of `fragments.context`. Empty
+   * The range of each fragment in it, from `start` to before `end`; `fragment` is an index into `fragments.context`. Empty
    * where the renderer can't tell.
    */
   readonly spans: readonly { readonly fragment: number; readonly start: number; readonly end: number }[];
   readonly fragments: {
-    /** Of the system prompt. */
+    /** The fragments of the system prompt. */
     readonly context: readonly FragmentSnapshot[];
-    /** Set and not yet saved. */
+    /** Messages that are set and not yet saved. */
     readonly pending: readonly UIMessage[];
-    /** Saved messages up to the one inspected, oldest first; a long `data:` URL is cut, and tells its length. */
+    /** Saved messages up to the inspected one, oldest first; a long `data:` URL is cut and replaced by its length. */
     readonly persisted: readonly UIMessage[];
   };
   readonly graph: GraphData;
@@ -76,7 +76,7 @@ export interface ContextSnapshot {
   };
 }
 
-/** A fragment as data: `[lazy]` for what `resolve()` computes, words for what JSON can't hold. */
+/** A fragment as data: `[lazy]` for a value that `resolve()` computes, a description for a value that JSON can't hold. */
 export interface FragmentSnapshot {
   readonly id?: string;
   readonly name: string;
@@ -87,12 +87,12 @@ export interface FragmentSnapshot {
 export interface Subject {
   readonly fragments: readonly ContextFragment[];
   readonly renderer: ContextRenderer;
-  /** What a model call would send. */
+  /** The messages that a model call would send. */
   readonly messages: readonly UIMessage[];
   readonly chatMetadata: unknown;
 }
 
-/** Estimates a prompt, or these fragments in place of its own. Rejects where one of them fails. */
+/** Estimates a prompt, or the given fragments in place of its own. Rejects if one of them fails. */
 export async function estimateSubject(
   subject: Subject,
   { fragments, ...options }: EstimateOptions,
@@ -109,7 +109,7 @@ function refuse({ name }: ContextFragment, cause: unknown): never {
   throw new ContextError('invalid-fragment', message, { details: { path: '' }, cause });
 }
 
-/** The same with fragments that were given; those that are messages count as messages. */
+/** A subject with other fragments; messages among them count as messages. */
 function withFragments(subject: Subject, given: readonly ContextFragment[]): Subject {
   const { messages, context } = splitLanes(given);
   const more = messages.map(({ copy }) =>
@@ -154,7 +154,7 @@ export async function inspectChat(
   };
 }
 
-/** The message with its long `data:` URLs cut; itself where it has none. */
+/** The message with its long `data:` URLs cut; the same object where it has none. */
 function withoutBytes(message: UIMessage): UIMessage {
   const parts = message.parts.map((part) => {
     if (part.type !== 'file' || part.url.length <= LONGEST_URL || !/^data:/i.test(part.url)) return part;
@@ -164,7 +164,7 @@ function withoutBytes(message: UIMessage): UIMessage {
   return parts.some((part, i) => part !== message.parts[i]) ? { ...message, parts } : message;
 }
 
-/** Up to here a `data:` URL is shown whole, in characters. */
+/** The length up to which a `data:` URL is shown whole, in characters. */
 const LONGEST_URL = 200;
 
 async function measure(
@@ -204,7 +204,7 @@ async function measure(
   return { estimate, rendered, pieces };
 }
 
-/** None where the renderer now gives another text. */
+/** The ranges of the fragments; none if the renderer now returns another text. */
 async function spansOf(rendered: string, pieces: readonly Piece[], renderer: ContextRenderer) {
   const loaded = pieces.flatMap((piece) => piece.loaded ?? []);
   const found = await Promise.resolve(renderer.renderWithSpans?.(loaded)).catch(() => undefined);
@@ -214,14 +214,14 @@ async function spansOf(rendered: string, pieces: readonly Piece[], renderer: Con
   });
 }
 
-/** Throws `invalid-options` for options that are none. */
+/** Throws `invalid-options` for a value that is no options object. */
 export function expectOptions(options: unknown): void {
   if (isRecord(options)) return;
   const message = `The options must be a record like { modelId: 'openai:gpt-4o' }, and are ${reasonOf(options)}.`;
   throw new ContextError('invalid-options', message, { details: { value: options } });
 }
 
-/** Asks something of messages; if that fails because one is malformed, the error tells which. */
+/** Runs a task on messages. If it fails because one is malformed, the error says which. */
 async function readable<R>(messages: readonly UIMessage[], ask: () => Promise<R>): Promise<R> {
   try {
     return await ask();
@@ -234,7 +234,7 @@ async function readable<R>(messages: readonly UIMessage[], ask: () => Promise<R>
 interface Piece {
   readonly id?: string | undefined;
   readonly name: string;
-  /** Without what is lazy; undefined when it failed. */
+  /** The fragment with its lazy values loaded; undefined if that failed. */
   readonly loaded?: ContextFragment | undefined;
   readonly text: string;
   readonly problem?: string;
@@ -254,7 +254,7 @@ async function pieceOf(
   return { id, name, loaded, text: textOf(renderer, [loaded]) };
 }
 
-/** All in one piece; where the renderer can't do that, one after another. */
+/** Renders all fragments together; one after another where the renderer fails on that. */
 function renderTogether(pieces: readonly Piece[], renderer: ContextRenderer): string {
   try {
     return textOf(
@@ -266,7 +266,7 @@ function renderTogether(pieces: readonly Piece[], renderer: ContextRenderer): st
   }
 }
 
-/** What `lastAssistantMessage()` says; which message that will be is not known yet. */
+/** The message of `lastAssistantMessage()`, whose place is not known yet. */
 function answerOf(text: string): UIMessage {
   return { id: 'last-assistant', role: 'assistant', parts: [{ type: 'text', text }] };
 }

@@ -3,10 +3,10 @@ import { reasonOf } from '../errors.ts';
 import { copyFragment, refuseLazy } from '../fragment/copy.ts';
 import { brand, isRecord, type ContextFragment, type FragmentData } from '../fragment/fragment.ts';
 
-// Fragments that `persistFragments` keeps with a chat, as records of the form of `fromFragment()`: a fragment's own codec writes
-// its record, and a fragment that was read has a codec that gives its record back. Loaded where fragments are kept.
+// The fragments that `persistFragments` keeps with a chat, as records in the form of `fromFragment()`. A fragment's own codec
+// writes its record, and a fragment that was read has a codec that returns its record. Loaded where fragments are kept.
 
-/** Which types a record may have: those of the builders. */
+/** The types that a record may have: those of the builders. */
 const TYPES: ReadonlySet<unknown> = new Set(
   (
     'term hint guardrail explain example clarification workflow quirk styleGuide analogy glossary role principle ' +
@@ -19,7 +19,7 @@ type Fields = Readonly<Record<string, unknown>>;
 /** The fields of a fragment, and its id for `unset()`. */
 type KeptRecord = Fields & { readonly id?: string };
 
-/** Equal for equal fragments; a fragment that can't be serialised equals only itself. */
+/** The same key for equal fragments; a fragment that can't be serialised equals only itself. */
 export function keyOf(fragment: ContextFragment): unknown {
   try {
     return JSON.stringify(recordOf(fragment));
@@ -39,7 +39,7 @@ function recordOf(fragment: ContextFragment): KeptRecord {
 
 const RULES = { code: 'invalid-fragment', maxDepth: 128, json: true } as const;
 
-/** What {@link write} wrote. `unread`: records of newer versions; they are written back as they came. */
+/** Reads the records that {@link write} wrote. `unread`: records of newer versions, which are written back unchanged. */
 export function read(records: unknown): {
   readonly fragments: readonly ContextFragment[];
   readonly unread: readonly unknown[];
@@ -66,7 +66,7 @@ function made(flat: Fields): ContextFragment {
   return brand({ name: String(type), data, codec: { encode: () => flat, decode: () => data } });
 }
 
-/** The fields as the builder of that type holds them. */
+/** The fields, as the builder of that type stores them. */
 function dataOf(type: unknown, fields: Fields): FragmentData {
   if (type === 'hint') return fields.text as FragmentData;
   if (type === 'role') return fields.content as FragmentData;
@@ -75,7 +75,7 @@ function dataOf(type: unknown, fields: Fields): FragmentData {
   return entries.map(([term, expression]) => ({ term, expression })) as never;
 }
 
-/** Marks a record that is data, not a fragment. */
+/** Marks a record that is data and no fragment. */
 const RECORD = 'contextree:record';
 
 function valueOf(value: unknown): FragmentData {
@@ -89,7 +89,9 @@ function fieldsOf(record: Fields): FragmentData {
   return Object.fromEntries(Object.entries(record).map(([key, value]) => [key, valueOf(value)]));
 }
 
-/** Records of the fragments, equal ones once. `skip` is told those that can't be kept (functions, unknown names). */
+/**
+ * Writes records of the fragments, equal ones once. `skip` is called for those that can't be kept (functions, unknown names).
+ */
 export function write(
   fragments: readonly ContextFragment[],
   unread: readonly unknown[],

@@ -1,7 +1,7 @@
 /**
- * Calls back when the page may be about to go: it is left, reloaded or closed, or the person turns to another tab or
- * app, which on a phone is the last that many a page ever hears. Returns how to stop listening. Where there is no page,
- * nothing is ever heard.
+ * Calls back when the page may be about to go: the person leaves, reloads or closes it, or turns to another tab or app, which
+ * on a phone is often the last event that a page gets. Returns a function that stops listening. Outside of a page it never
+ * calls back.
  */
 export function onLeaving(hear: () => void): () => void {
   if (typeof window === 'undefined') return () => {};

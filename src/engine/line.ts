@@ -9,11 +9,11 @@ import type { SaveState } from './state.ts';
 import type { Writer } from './writer.ts';
 
 /**
- * The way to the disk.
+ * The queue to the disk.
  *
- * What is joined to the replica waits here until it is durable. All that waits is one delta, and one commit at a time takes
- * it to the store. A refused commit leaves it here to be tried again, and one whose answer got lost is sent again: records
- * can be joined twice. Where the browser cleared the database, the next delta is the whole replica.
+ * Records that are joined to the replica wait here until they are durable. All waiting records are one delta, and one commit at
+ * a time takes it to the store. A refused commit puts its records back, and a commit whose answer got lost is sent again:
+ * joining a record twice changes nothing. If the browser cleared the database, the next commit writes the whole replica.
  */
 export class Line {
   readonly #writer: Writer;
@@ -22,7 +22,7 @@ export class Line {
   #isAsked = false;
   #hasSaved = false;
   #refusal: ContextError | undefined;
-  /** How many messages are only here since the browser cleared the database. */
+  /** How many messages exist only here since the browser cleared the database. */
   #lost = 0;
   #watching: { readonly key: string; readonly resolve: () => void }[] = [];
   readonly #commitNext: () => Promise<void> = oneAtATime(() => this.#commit());
@@ -33,10 +33,10 @@ export class Line {
   }
 
   saveState(before: SaveState): SaveState {
-    // A failure is one of what waits: the deletion of its chat may have taken that away.
+    // A refusal concerns waiting records: after the deletion of their chat there may be none.
     const error = this.#holdsNothing ? undefined : this.#refusal;
     const isSaving = this.#sending !== undefined || (this.#isAsked && !isEmpty(this.#waiting));
-    // While it is tried again, the error stays.
+    // The error stays while the records are tried again.
     const state = error ? 'error' : isSaving ? 'saving' : this.#hasSaved ? 'saved' : 'idle';
     const pending = this.#lost || (error || isSaving ? this.#count : 0);
     if (before.state === state && before.pending === pending && before.error === error) return before;
@@ -60,7 +60,7 @@ export class Line {
     return this.#sending !== undefined;
   }
 
-  /** Resolves when a message is durable, however often the disk refuses it until then. */
+  /** Resolves when a message is durable, however often the disk refuses it before. */
   stored(key: string): Promise<void> {
     if (!this.#holds(key)) return Promise.resolve();
     return new Promise((resolve) => this.#watching.push({ key, resolve }));
@@ -76,31 +76,31 @@ export class Line {
     for (const { resolve } of stored) resolve();
   }
 
-  /** Takes a delta that is joined already. Resolves when it is durable; rejects with what the store says. */
+  /** Queues a delta that is already joined. Resolves when it is durable; rejects with the store's error. */
   push(delta: Partial<StoreDelta>): Promise<void> {
     add(this.#waiting, delta);
     return this.flush();
   }
 
-  /** Takes what goes to the disk with the next write. */
+  /** Queues a delta for the next commit, without starting one. */
   keep(delta: ChatDelta): void {
     add(this.#waiting, delta);
   }
 
-  /** Commits all that waits; all who ask while a commit runs share the next one. */
+  /** Commits all waiting records; calls during a commit share the next one. */
   flush(): Promise<void> {
     this.#isAsked = true;
     return this.#commitNext();
   }
 
-  /** Tries at once what waits. Rejects where it still can't be saved. */
+  /** Tries at once to commit the waiting records. Rejects where that fails again. */
   async retry(): Promise<void> {
     if (!this.#holdsNothing) await this.flush();
   }
 
   /**
-   * The same as `push()` for what is joined only once the store agrees (`head-moved`). `show` is called before what others
-   * wrote is joined.
+   * Pushes a delta that is joined only if the store agrees (else `head-moved`). `show` is called before records of others are
+   * joined.
    */
   async pushExpecting(
     delta: StoreDelta,
@@ -116,7 +116,7 @@ export class Line {
     this.#writer.others.take(records);
   }
 
-  /** A delta whose known messages tell where they lie by now. */
+  /** The delta with the current places of its known messages. */
   #placed(delta: StoreDelta): StoreDelta {
     const messages: MessageRecord[] = [];
     for (const record of delta.messages) {
@@ -153,7 +153,10 @@ export class Line {
     }
   }
 
-  /** What the disk refuses stays in line; so do, of a deleted chat, records of other chat keys. All else is dropped. */
+  /**
+   * After a refusal by the disk the records keep waiting; so do, after the deletion of a chat, those of other chat keys. All
+   * others are dropped.
+   */
   #refuse(sending: Waiting, error: ContextError): void {
     this.#writer.desk.emit({ type: 'error', code: error.code, message: error.message });
     const isDeleted = error.code === 'chat-deleted';
@@ -165,7 +168,7 @@ export class Line {
     this.#writer.others.lookAgain();
   }
 
-  /** All of these but the records of deleted chats. */
+  /** All these records, without those of deleted chats. */
   #living(...lines: readonly Waiting[]): Waiting {
     const living = emptyWaiting();
     for (const waiting of lines)
@@ -182,22 +185,22 @@ export class Line {
     } catch (error) {
       if (isContextError(error, 'data-loss')) return this.#writeWhole();
       if (!isContextError(error, 'chat-deleted')) throw error;
-      // Read which chat is there by now: that decides whether this is written or dropped.
+      // Read which chat the database holds by now: that decides whether the records are written or dropped.
       await this.#writer.others.pull();
       if (sizeOf(this.#living(sending)) < sizeOf(sending)) throw error;
       await this.#write(sending);
     }
   }
 
-  /** Writes all that this page knows: the browser cleared the database. */
+  /** Writes all that this page knows, because the browser cleared the database. */
   async #writeWhole(): Promise<void> {
-    // Should one of the pieces be refused, the next write is the whole chat again.
+    // If one of the pieces is refused, the next commit writes the whole chat again.
     this.#lost ||= Math.max(1, this.#writer.replica.chat.messages.size);
     await (await loadLoss()).writeWhole(this.#writer, () => ({ ...this.#options, since: 0 }));
     this.#lost = 0;
   }
 
-  /** `count` messages are only here: they are written with the person's next write. */
+  /** Notes that `count` messages exist only here: they are written with the person's next write. */
   lose(count: number, error: ContextError): void {
     this.#lost = count;
     if (count > 0) this.#refusal = error;
@@ -233,12 +236,12 @@ const REFUSALS: ReadonlySet<string> = new Set([
   'invariant',
 ]);
 
-/** Whether the disk refused what it may take another time. */
+/** Whether the disk refused a write that it may take at another time. */
 export function isRefusal(error: unknown): boolean {
   return isContextError(error) && REFUSALS.has(error.code);
 }
 
-/** Records on their way to the disk, each once. */
+/** Records that wait for a commit, each once. */
 interface Waiting {
   readonly chat: ChatValue;
   readonly local: Record<string, unknown>;
@@ -268,11 +271,11 @@ export function loadLoss(): Promise<typeof Loss> {
   return import('./loss.ts').catch(refuseToLoad);
 }
 
-/** The first and the longest pause before something is tried again, ms. */
+/** The first and the longest pause before another try, in ms. */
 const FIRST = 1000;
 const LONGEST = 30_000;
 
-/** Tries again what was refused, after a pause that doubles. */
+/** Tries again after a refusal, with a pause that doubles. */
 export class Again {
   readonly #task: () => void;
   #timer: ReturnType<typeof setTimeout> | undefined;
@@ -282,7 +285,7 @@ export class Again {
     this.#task = task;
   }
 
-  /** Whether nothing was tried again since the last success. */
+  /** Whether there was no try since the last success. */
   get isFirst(): boolean {
     return this.#pause === FIRST;
   }
@@ -306,7 +309,7 @@ export class Again {
   }
 }
 
-/** A task that runs once at a time: all who ask for it while it runs share the next run. */
+/** Wraps a task so that it runs once at a time: all calls during a run share the next run. */
 export function oneAtATime(task: () => Promise<void>): () => Promise<void> {
   let current: Promise<void> | undefined;
   let next: Promise<void> | undefined;

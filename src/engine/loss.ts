@@ -11,9 +11,9 @@ import { recordsOf } from '../graph/join.ts';
 import type { Body, CommitOptions } from '../store/store.ts';
 import type { Writer } from './writer.ts';
 
-// The browser cleared the database under the open page. Loaded when it did.
+// What to do when the browser cleared the database under an open page. Loaded when that happened.
 
-/** Counts the messages that are only here: another page may have written again what it knows. */
+/** Counts the messages that exist only here; another page may have written its own copy already. */
 export async function noteLoss({ desk, line, replica }: Writer): Promise<void> {
   const { chatId, store } = desk;
   const { messages, ends, marks } = replica.chat;
@@ -22,7 +22,7 @@ export async function noteLoss({ desk, line, replica }: Writer): Promise<void> {
   const keys = read.map(({ key }) => key);
   const none: ReadonlyMap<string, Body> = new Map();
   const there = keys.length > 0 ? await store.bodies(chatId, keys, read) : none;
-  // What is there may be an earlier version.
+  // The store may hold an earlier version.
   const isThere = (record: MessageRecord): boolean => {
     const [{ rev, by, sum }, body] = [shownVersion(record), there.get(record.key)];
     return body?.rev === rev && body.by === by && body.sum === sum;
@@ -40,14 +40,14 @@ export async function noteLoss({ desk, line, replica }: Writer): Promise<void> {
   });
 }
 
-/** Whether a record lies nowhere but in this page. */
+/** Whether a record exists only on this page. */
 function isHere({ seq }: { readonly seq?: number }): boolean {
   return seq === undefined;
 }
 
 /**
- * Writes all that this page knows, in pieces, parents first, marks last. Before, it settles answers whose tab has died: their
- * drafts were lost with the database.
+ * Writes all that this page knows, in pieces, parents first, marks last. First settles the answers of dead tabs: their drafts
+ * were lost with the database.
  */
 export async function writeWhole(writer: Writer, options: () => CommitOptions): Promise<void> {
   const { chatId, store } = writer.desk;
@@ -57,7 +57,7 @@ export async function writeWhole(writer: Writer, options: () => CommitOptions): 
     writer.others.take(await store.commit(chatId, { ...piece, local: writer.local() }, options()));
 }
 
-/** A whole replica in pieces: each with the ends that it makes reachable. */
+/** A whole replica in pieces, each with the ends that it makes reachable. */
 function piecesOf({ replica: { chat } }: Writer): ChatDelta[] {
   const { messages, ends, marks } = recordsOf(chat);
   const pieces: ChatDelta[] = [];

@@ -7,20 +7,20 @@ import type { ContextRenderer } from '../render/renderer.ts';
 import type { ContextStore } from '../store/store.ts';
 import { expectOption, isStore, ownData } from './desk.ts';
 
-/** What an app hands in, and the checks of it: types don't hold for values from JSON, addresses and plain JavaScript. */
+/** The options and arguments of an app, and their checks: types do not hold for values from JSON, URLs and plain JavaScript. */
 
 /** What to do when another tab moved the head first. */
 type ConflictPolicy = 'fork' | 'rebase' | 'error';
 
-/** How an engine is made. */
+/** Options of an engine. */
 export interface ContextEngineOptions {
-  /** Where the chat lives. Default: one IndexedDB database of the page, named `contextree`. */
+  /** Where the chat is stored. Default: one IndexedDB database of the page, named `contextree`. */
   readonly store?: ContextStore | undefined;
   readonly chatId: string;
   readonly userId: string;
-  /** Fields of the chat's metadata: those that nobody has set are set by the first write. */
+  /** Fields of the chat's metadata; the first write sets those that nobody has set. */
   readonly metadata?: Readonly<Record<string, unknown>> | undefined;
-  /** What turns fragments into the system prompt. Default XML. */
+  /** Renders fragments into the system prompt. Default XML. */
   readonly renderer?: ContextRenderer | undefined;
   /** A further check of stored messages, such as the AI SDK's `validateUIMessages`; throws to refuse. */
   readonly validate?: ((messages: UIMessage[]) => unknown) | undefined;
@@ -30,13 +30,13 @@ export interface ContextEngineOptions {
   readonly onConflict?: ConflictPolicy | undefined;
 }
 
-/** Which branch a method reads or writes. */
+/** The branch that a method reads or writes. */
 interface BranchOption {
   /** Name or id. Default: the active one. */
   readonly branch?: string | undefined;
 }
 
-/** How to resolve. */
+/** Options of `resolve()`. */
 export interface ResolveOptions extends BranchOption {
   /** Default: the engine's. */
   readonly renderer?: ContextRenderer | undefined;
@@ -46,17 +46,17 @@ export interface ResolveOptions extends BranchOption {
   readonly signal?: AbortSignal | undefined;
 }
 
-/** What a model call needs. */
+/** The input of a model call. */
 export interface ResolveResult {
   /** The fragments, rendered; '' without fragments. */
   readonly systemPrompt: string;
   /** The conversation, oldest first. */
   readonly messages: UIMessage[];
-  /** @internal How the prompt was rendered; there while requests are recorded. */
+  /** @internal How the prompt was rendered; present while requests are recorded. */
   readonly made?: Made;
 }
 
-/** What a save returns. */
+/** The result of `save()`. */
 export interface SaveResult {
   /** The last message of the branch; undefined when there is none. */
   readonly headMessageId: string | undefined;
@@ -64,62 +64,67 @@ export interface SaveResult {
 
 /** Where a turn goes. */
 export interface AskOptions extends BranchOption {
-  /** The message that it answers; null for a first one. Default: the branch's head. */
+  /** The message that the turn follows; null for a first one. Default: the branch's head. */
   readonly parentId?: string | null | undefined;
-  /** The id of the branch, should the turn need one of its own. */
+  /** The id of the branch that is made if the turn needs one. */
   readonly forkId?: string | undefined;
   /** The id of the reserved answer. */
   readonly id?: string | undefined;
   /** @internal Its key: `key:` and a UUID. */
   readonly key?: string | undefined;
-  /** The parts that a continued answer begins with; they show at once. Default: none. */
+  /** The message that a continued answer begins with; it shows at once. Default: none. */
   readonly answer?: UIMessage | undefined;
-  /** Another tab that saves this very turn is refused with `busy`. Default: true where nothing is added but the answer. */
+  /**
+   * Whether a second tab that saves this very turn is refused with `busy`. Default: true where nothing is added but the answer.
+   */
   readonly isSole?: boolean | undefined;
 }
 
-/** New words for a message: its text, or its parts. */
+/** New content of a message: its text, or its parts. */
 export type MessageContent = string | { readonly parts: UIMessage['parts']; readonly metadata?: unknown };
 
 /** Where messages are added. */
 export interface AddOptions extends BranchOption {
-  /** The message that they hang on; null for first ones. */
+  /** The message that they follow; null for first ones. */
   readonly parentId: string | null;
-  /** What they were made from, by ids or keys: the first of them keeps it. */
+  /** The ids or keys of the messages that they were made from; the first new message keeps them. */
   readonly sources?: readonly string[] | undefined;
 }
 
-/** What is asked of a model without keeping any of it. */
+/** Options of a request whose answer is not kept. */
 export interface RunOptions {
-  /** A question, or the answer that is given anew, by id or key. */
+  /** A question, or the answer to give anew, by id or key. */
   readonly at: string;
-  /** In place of the engine's. */
+  /** Replaces the engine's fragments. */
   readonly fragments?: readonly ContextFragment[] | undefined;
-  /** In place of the rendered fragments. */
+  /** Replaces the rendered fragments. */
   readonly system?: string | undefined;
-  /** New words for the question. */
+  /** New content of the question. */
   readonly message?: MessageContent | undefined;
-  /** What goes into the body of the request beside the prompt: which model, say. */
+  /** Fields for the body of the request beside the prompt, such as the model. */
   readonly body?: object | undefined;
-  /** Stops it. */
+  /** Stops the request. */
   readonly signal?: AbortSignal | undefined;
 }
 
-/** A chat that can ask a model: what `contextree/ai` attaches. */
+/** A chat that can call a model: what `contextree/ai` attaches. */
 export interface AttachedChat {
-  /** Sends new words in place of a message, as a new version of it. */
+  /** Sends new content in place of a message, as a new version of it. */
   edit(messageId: string, content: MessageContent): Promise<void>;
   /** Asks again: a new version of this answer, or a new answer to this question. */
   regenerate(messageId: string, options?: object): Promise<void>;
-  /** Whether something that was sent is not answered yet: it grows, waits for its turn, or is about to go on. */
+  /** Whether a sent message has no complete answer yet: it grows, is queued, or is about to continue. */
   readonly isBusy?: boolean;
-  /** Asks, and gives the answer as it grows, at last whole. Saves nothing, and calls no tool of the page. Throws as the transport. */
+  /**
+   * Calls a model, and yields the answer as it grows, the complete one last. Saves nothing, and runs no tool of the page.
+   * Throws the transport's errors.
+   */
   run?(options: RunOptions): Promise<AsyncIterable<UIMessage>>;
-  /** Whether the transport runs no tool for {@link run}: one that asks a server can't promise that. */
+  /** Whether the transport runs no tool for {@link run}: one that calls a server can't promise that. */
   readonly runsDry?: boolean;
 }
 
-/** Throws `invalid-options` for an engine that can't be what its options ask for. */
+/** Throws `invalid-options` for options that an engine can't be made with. */
 export function expectEngineOptions(options: ContextEngineOptions): void {
   const { chatId, userId, store, metadata, validate, onConflict = 'fork' } = options;
   expectOption(typeof chatId === 'string', 'chatId', 'a text', chatId);
@@ -134,13 +139,13 @@ export function expectEngineOptions(options: ContextEngineOptions): void {
 
 const POLICIES: ReadonlySet<string> = new Set(['fork', 'rebase', 'error']);
 
-/** Throws `invalid-options` for a turn whose new records could not be found by their ids. */
+/** Throws `invalid-options` for ids under which new records could not be found. */
 export function expectIds({ id, forkId }: AskOptions): void {
   expectOption(id === undefined || isId(id), 'id', 'a text that is not empty', id);
   expectOption(forkId === undefined || isId(forkId), 'forkId', 'a text that is not empty', forkId);
 }
 
-/** The name without the space around it. Throws `invalid-options` for one that is no text, or empty. */
+/** The trimmed name. Throws `invalid-options` for a value that is no text, or empty. */
 export function expectName(name: unknown, what: string): string {
   const trimmed = typeof name === 'string' ? name.trim() : '';
   if (trimmed) return trimmed;

@@ -2,30 +2,30 @@ import type { ContextFragment } from '../fragment/fragment.ts';
 
 /** Where a fragment of the prompt came from. */
 export interface FragmentOrigin {
-  /** `kept`: with the chat, by an earlier run. `reminder`: it goes into messages, however it was set. */
+  /** `kept`: by an earlier run, with the chat. `reminder`: it goes into messages, however it was set. */
   readonly via: 'set' | 'component' | 'kept' | 'reminder';
-  /** The component whose `useFragments()` it is; in development only. */
+  /** The component that called `useFragments()`; in development only. */
   readonly component?: string;
-  /** The place of the call as the browser tells it, `http://localhost/src/Chat.tsx:12:3`; in development only. */
+  /** The place of the call as the browser reports it, `http://localhost/src/Chat.tsx:12:3`; in development only. */
   readonly source?: string;
-  /** Since when it says what it says there, in ms since epoch. */
+  /** Since when the prompt has this content there, in ms since epoch. */
   readonly since: number;
 }
 
-/** Errors made where fragments were put into a prompt: their stacks are read when somebody asks. */
+/** Errors created where fragments were put into a prompt: their stacks are read on demand. */
 const places = new WeakMap<ContextFragment, Error>();
 
-/** Remembers the place of a call; in development only. A page without a bundler has no `process`, and no places. */
+/** Remembers the place of a call; in development only. A page without a bundler has no `process`, and records no places. */
 export function placeFragments(fragments: readonly ContextFragment[], callAt: () => Error | undefined): void {
   try {
     const at = process.env.NODE_ENV === 'production' ? undefined : callAt();
     if (at) for (const one of fragments) places.set(one, at);
   } catch {
-    // No bundler.
+    // There is no bundler.
   }
 }
 
-/** Where a fragment came from, with its place where that is known. Bundlers leave the place out of production. */
+/** Where a fragment came from, with its place where known. Bundlers remove the place from production builds. */
 export function originOf(
   fragment: ContextFragment,
   put: FragmentOrigin | undefined,
@@ -45,7 +45,7 @@ function withPlace(fragment: ContextFragment, put: FragmentOrigin | undefined): 
   return { ...put, ...component, ...(place === '' ? {} : { source: place }) };
 }
 
-/** The caller behind our own functions and the app's hooks. */
+/** The caller above our own functions and the app's hooks. */
 function callerIn(stack: string): { readonly name: string; readonly place: string } {
   const calls = stack.split('\n').flatMap((line) => {
     const [, name, place, otherName = '', otherPlace] = FRAME.exec(line.trim()) ?? [];

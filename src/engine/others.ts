@@ -5,25 +5,25 @@ import { asContextError } from './desk.ts';
 import { Again, isRefusal, loadLoss, oneAtATime } from './line.ts';
 import type { Writer } from './writer.ts';
 
-/** Reads and joins what other tabs, and the browser, do to the chat. Records of deleted chats are left out. */
+/** Reads and joins what other tabs write, and notices deletions and cleared data. Records of deleted chats are left out. */
 export class Others {
   readonly #writer: Writer;
-  /** The number of the last notice, and whether that change was made on this page: a deletion is told otherwise then. */
+  /** The number of the last notice, and whether this page made that change: it reports its own deletion differently. */
   #heard = 0;
   #isDeletedHere = false;
-  /** The deleted chat keys, as the store told last: one that is missing later has come back. */
+  /** The keys of deleted chats, as the store reported last: a key that is missing later has come back. */
   #deleted: readonly string[] = [];
   #watching: ReturnType<typeof setTimeout> | undefined;
   readonly #again: Again = new Again(() => this.follow());
 
-  /** Reads what others wrote since, and shows it. */
+  /** Reads what others wrote since the last read, and shows it. */
   readonly pull: () => Promise<void> = oneAtATime(() => this.#pull());
 
   constructor(writer: Writer) {
     this.#writer = writer;
   }
 
-  /** Reads the chat for the first time; gives its local records. */
+  /** Reads the chat for the first time; returns its local records. */
   async open(): Promise<ChatRecords['local']> {
     const records = await this.#read();
     this.#joinWhole(records);
@@ -32,7 +32,7 @@ export class Others {
 
   async #read(since?: number): Promise<ChatRecords> {
     const { store, chatId, userId } = this.#writer.desk;
-    // Locks are asked first: an answer that ends in between is settled then, and never seems dead.
+    // Read the locks first: an answer that ends between the two reads is then settled, and never seems dead.
     const held = await store.held(chatId).catch(() => new Set<string>());
     let records = await store.load(chatId, since);
     if (this.#writer.replica.isLate(records)) records = await store.load(chatId, since);
@@ -46,7 +46,7 @@ export class Others {
     return records;
   }
 
-  /** Joins records of the store, without those of deleted chats. Gives how much was new. */
+  /** Joins records of the store, without those of deleted chats. Returns how much was new. */
   #join(records: ChatRecords, deleted: readonly string[] = records.deleted): number {
     const { replica, chains, view } = this.#writer;
     const { isEmpty: wasEmpty } = replica;
@@ -61,21 +61,21 @@ export class Others {
     return messages.length + ends.length + marks.length + (isBuried ? 1 : 0);
   }
 
-  /** The same for records from the beginning. */
+  /** Joins records that were read from the beginning. */
   #joinWhole(records: ChatRecords, isCleared = false): void {
     const { replica } = this.#writer;
-    // `Clear all data` is never undone.
+    // `Clear all data` can't be undone.
     if (!isCleared) for (const key of this.#back(records)) replica.deleted.delete(key);
     this.#deleted = records.deleted;
     this.#join(records, isCleared ? [...records.deleted, ...replica.chatKeys()] : records.deleted);
   }
 
-  /** Chats that were deleted when the store told last, and are not any more. */
+  /** The chats that were deleted at the last report and are not any more. */
   #back({ deleted }: ChatRecords): string[] {
     return this.#deleted.filter((key) => !deleted.includes(key));
   }
 
-  /** Drops chats that were deleted, their waiting writes and growing answers. */
+  /** Drops deleted chats, their waiting writes and growing answers. */
   #bury(keys: readonly string[]): void {
     const { replica, chains, line, streams } = this.#writer;
     const growing = streams.keys().filter((key) => replica.record(key));
@@ -85,7 +85,7 @@ export class Others {
     for (const key of growing) if (!replica.record(key)) streams.end(key);
   }
 
-  /** Joins what the store gave back for a write, and shows what others wrote meanwhile. */
+  /** Joins the store's answer to a commit, and shows what others wrote meanwhile. */
   take(records: ChatRecords): void {
     const { desk, replica } = this.#writer;
     const isLate = replica.isLate(records);
@@ -93,7 +93,7 @@ export class Others {
     if (!isLate && !isBack) this.#deleted = records.deleted;
     if (this.#join(records, isLate ? [] : records.deleted) > 0)
       this.#inBackground(async () => {
-        // An answer that this page has not heard of is held by another tab.
+        // Another tab may hold the lock of an answer that this page did not know.
         if (replica.abandoned().length > 0) replica.hold(await desk.store.held(desk.chatId));
         await this.#show();
       });
@@ -102,7 +102,7 @@ export class Others {
     this.watch();
   }
 
-  /** Reads what was heard of during a write that did not bring it along. */
+  /** Reads changes that a notice announced during a commit, and that the commit's answer did not contain. */
   lookAgain(): void {
     if (this.#heard > this.#writer.replica.seq) this.follow();
   }
@@ -147,17 +147,17 @@ export class Others {
       replica.staleDraft(key);
     } else if (kind === 'change') {
       this.#isDeletedHere = !remote;
-      // A smaller number is late, or of another database: the browser cleared the data.
+      // A smaller number is late, or comes from a new database after the browser cleared the data.
       const isSmaller = seq < this.#heard;
       const isKnown = !remote && seq <= replica.seq;
       this.#heard = seq;
-      // The present write may bring it along.
+      // The answer to the running commit may contain it.
       if (!isSmaller && (isKnown || line.isSending)) return;
     }
     this.follow();
   }
 
-  /** Reads what others wrote; where the store refuses, it is tried again, and told once. */
+  /** Reads what others wrote; if the store refuses, tries again, and reports that once. */
   follow(): void {
     this.#again.stop();
     this.pull().then(
@@ -177,7 +177,7 @@ export class Others {
     if (this.#writer.desk.pending.length === 0) this.#inBackground(() => this.#show());
   }
 
-  /** Looks after the answers of other tabs, to find those whose tab died. */
+  /** Checks the locks of other tabs' answers, to find those whose tab died. */
   watch(): void {
     const { desk, replica } = this.#writer;
     if (this.#watching !== undefined || desk.isDisposed || replica.foreign().length === 0) return;

@@ -26,22 +26,22 @@ import type { Writer } from './writer.ts';
 /**
  * A chat as it was at an earlier time.
  *
- * Its messages are those that are no younger, and a branch record ended at the last old enough message of each of its ways. The
+ * Its messages are those that existed then, and each branch record ended at the last of these on each of its ways. The
  * operation log tells what names, deletions and checkpoints were before each operation of this device. A mark that somebody
- * else wrote last is taken as it is, unless its own date is later, and the graph is partial.
+ * else wrote last keeps its present value, unless its own date is later; the graph is then partial.
  *
- * Loaded when first asked for. Costs all messages of the chat, each time.
+ * Loaded on first use. Each call reads all messages of the chat.
  */
 
 /** A chat's graph at an earlier time. */
 export interface PastGraph extends GraphData {
-  /** The time that was asked for: ms since epoch. */
+  /** The requested time, in ms since epoch. */
   readonly at: number;
-  /** Whether some name, deletion or checkpoint may have been another one: the log does not know who changed it. */
+  /** Whether some name, deletion or checkpoint may have been different: the log does not contain changes by others. */
   readonly isPartial: boolean;
 }
 
-/** The graph of a chat up to `at`, that moment included. `log`: oldest first. */
+/** The graph of a chat up to and including `at`. `log`: oldest first. */
 export function pastGraph(
   at: number,
   { desk, replica }: Pick<Writer, 'desk' | 'replica'>,
@@ -58,7 +58,10 @@ export function pastGraph(
   return { ...graphData(desk.chatId, chat, { branches, checkpoints }, replica.growing), at, isPartial };
 }
 
-/** Where each branch record ended. A younger record counts where no older one holds its messages: its message came first. */
+/**
+ * The ends of each branch record at that time. A younger record counts only where no older one holds its messages: its messages
+ * came first.
+ */
 function endsAt(at: number, chat: ChatValue): EndsRecord[] {
   const held = new Set<string>();
   const ends: EndsRecord[] = [];
@@ -76,7 +79,7 @@ function endsAt(at: number, chat: ChatValue): EndsRecord[] {
   return ends;
 }
 
-/** The last old enough message on the way to `end`. */
+/** The last message on the way to `end` that existed then. */
 function lastAt(at: number, chat: ChatValue, end: string): MessageRecord | undefined {
   for (const record of upward(chat, end)) if (record.at <= at) return record;
   return undefined;
@@ -109,7 +112,7 @@ function isUndated(mark: Mark): boolean {
   return kind === 'checkpoint' || (kind === 'deletion' && !(mark.value as DeletionValue).on);
 }
 
-/** When a mark got its value, where it tells. */
+/** When a mark got its value, if the value tells. */
 function dateOf(mark: Mark): number {
   const kind = kindOf(mark);
   return kind === 'checkpoint' || kind === 'deletion'
@@ -117,7 +120,7 @@ function dateOf(mark: Mark): number {
     : Number.NEGATIVE_INFINITY;
 }
 
-/** The branch of the last message said, or of the last operation, whichever came later. */
+/** The branch of the last message, or of the last operation, whichever came later. */
 function shownAt(
   at: number,
   chat: ChatValue,
@@ -128,7 +131,7 @@ function shownAt(
   const said = messages.toSorted(compareAt).at(-1);
   const entry = log.findLast((one) => one.isSwitch === true && one.at <= at);
   const isSaidLater = !entry || entry.at < (said?.at ?? 0);
-  // Of one that was undone later, it is the other way round.
+  // For an operation that was undone later, the order is reversed.
   const [from, to] = entry?.shown ?? [];
   const key = isSaidLater ? said?.key : entry.state === 'undone' && at < (entry.turnedAt ?? 0) ? from : to;
   const made = isSaidLater || entry.kind === 'delete-branch' ? undefined : recordOf(entry.undo[0]?.id ?? '');

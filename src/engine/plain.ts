@@ -1,15 +1,15 @@
 /**
- * Anything as JSON can hold it. A snapshot must not fail for what is wrong in it, so what JSON would refuse or lose stands there
- * in words: `[lazy]`, `[circular]`, `NaN`, `[Map of 3]`, `[unreadable: ...]`.
+ * Any value as JSON can hold it. A snapshot must not fail because of one value, so values that JSON would refuse or drop are
+ * described: `[lazy]`, `[circular]`, `NaN`, `[Map of 3]`, `[unreadable: ...]`.
  */
 import { reasonOf } from '../errors.ts';
 import { isBuilt, isLazyFragment, isLazyValue, type ContextFragment } from '../fragment/fragment.ts';
 
-/** Levels, and values, that are shown. */
+/** The deepest level, and the greatest number of values, that are shown. */
 const MAX_DEPTH = 128;
 const MAX_VALUES = 200_000;
 
-/** The data of a fragment, or what its codec writes, as plain data. Never throws. */
+/** The data of a fragment, or its codec's output, as plain data. Never throws. */
 export function plainContent(fragment: ContextFragment): unknown {
   return show(contentOf(fragment), { trail: [], left: MAX_VALUES }) ?? null;
 }
@@ -59,7 +59,7 @@ function showObject(value: object, sight: Sight): unknown {
   }
 }
 
-/** Words for an object whose content is not in its keys; undefined for all others. */
+/** A description of an object whose content is not in its keys; undefined for all others. */
 export function inWords(value: object): string | undefined {
   if (value instanceof Map || value instanceof Set) return `[${value.constructor.name} of ${value.size}]`;
   if (ArrayBuffer.isView(value)) return `[${value.constructor.name} of ${value.byteLength} bytes]`;

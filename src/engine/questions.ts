@@ -14,8 +14,8 @@ import type { View } from './view.ts';
 import type { Writer } from './writer.ts';
 
 /**
- * What is answered at once, from what this page knows. Each takes a message by key or id (the one on the chain shown first).
- * Equal answers stay the same objects, because interfaces compare them.
+ * The synchronous queries, answered from what this page knows. Each takes a message by key or id (the one on the shown chain
+ * first). Equal results stay the same objects, because interfaces compare them.
  */
 export class Questions {
   readonly #writer: Writer;
@@ -33,7 +33,7 @@ export class Questions {
     this.#facts = facts;
   }
 
-  /** The versions of a message that live branches reach, and its place among them. */
+  /** The versions of a message that live branches reach, and its index among them. */
   siblings(idOrKey: string): Versions {
     const record = this.#view.find(idOrKey);
     if (!record) return NO_VERSIONS;
@@ -49,7 +49,7 @@ export class Questions {
     return versions;
   }
 
-  /** One list for all versions: thousands would each keep thousands. */
+  /** One list for all versions: with a list for each, thousands of versions would hold thousands of lists. */
   #shared(ids: readonly string[], keys: readonly string[]): Omit<Versions, 'index'> {
     const [first = ''] = keys;
     const known = this.#lists.get(first);
@@ -64,7 +64,7 @@ export class Questions {
     return infoOf(this.#replica.chat, record, this.#replica.growing, this.#replica.status(record));
   }
 
-  /** All messages of an id: the one on the chain of a branch first, then the newest. */
+  /** All messages with an id: the one on the branch's chain first, then the newest. */
   nodesOf(id: string, branchId: string | undefined): NodeInfo[] {
     const keys = this.#replica.chat.keysOf.get(id) ?? [];
     const [only = id] = keys;

@@ -5,15 +5,15 @@ import { about, unreachedEnds, verify, verifyBodies } from '../graph/verify.ts';
 import type { Damage } from '../store/store.ts';
 import type { Writer } from './writer.ts';
 
-// Examining a chat where it lies, and as this page knows it. Loaded when first asked for.
+// Examining a chat, in the store and on this page. Loaded on first use.
 
-/** What a repair did, or would do. */
+/** The result of a repair, or of its preview. */
 export interface Repair {
-  /** What is wrong; those with `mends` are mended by it. Empty for a whole chat. */
+  /** What is wrong; the repair mends those with `mends`. Empty for an intact chat. */
   readonly findings: readonly Finding[];
 }
 
-/** Examines a chat; puts right what can be, unless it is only a preview. */
+/** Examines a chat and repairs what can be repaired; a preview only reports it. */
 export async function repairChat(writer: Writer, isPreview: boolean): Promise<Repair> {
   const { desk, replica, view } = writer;
   const damages = (await desk.store.examine?.(desk.chatId, { repair: !isPreview })) ?? [];
@@ -38,7 +38,7 @@ export async function repairChat(writer: Writer, isPreview: boolean): Promise<Re
   return { findings };
 }
 
-/** What the store tells, as findings. Words that are lost are found missing by `verifyBodies()`. */
+/** The store's report, as findings. `verifyBodies()` finds lost bodies. */
 function findingsOf(
   { kind, id, key, reason, isMended }: Damage,
   { messages }: ChatValue,

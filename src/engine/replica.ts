@@ -23,9 +23,9 @@ import type { Body, ChatRecords } from '../store/store.ts';
 import { sameJson } from './same.ts';
 
 /**
- * What this page knows of its chat: one value, to which everything is joined that the store had, that this page says, and
- * that other tabs write. Beside it stands what is true of this page and database alone: where records lie, which messages
- * grow, their drafts, and which of them some tab holds.
+ * What this page knows of its chat: one joined value of what the store had, what this page writes, and what other tabs write.
+ * Beside it stands what holds for this page and this database alone: where records lie, which messages grow, their drafts, and
+ * which of them some tab holds.
  *
  * A streaming message that no tab holds was cut off. It reads as interrupted, and the next write of this page stores that.
  */
@@ -33,14 +33,14 @@ export class Replica {
   chat: ChatValue = createChat();
   branches: Branches = new Branches(this.chat);
   reach: Reach = new Reach(this.chat, this.branches.live);
-  /** The number of the database's last change that was read. */
+  /** The number of the last change of the database that was read. */
   seq = 0;
-  /** The database that it was read from; '' before that. */
+  /** The id of the database that was read; '' before that. */
   database = '';
   generation = 0;
-  /** Chat keys that were deleted: their records are left out. */
+  /** The keys of deleted chats: their records are left out. */
   readonly deleted: Set<string> = new Set();
-  /** Grows with everything that may change what is shown. */
+  /** Grows with each change that may concern the view. */
   revision = 0;
   /** Messages that this page streams. */
   readonly own: Set<string> = new Set();
@@ -56,7 +56,7 @@ export class Replica {
     return (this.#by ??= createId());
   }
 
-  /** The next moment: later than all that is known, whatever the clock says. */
+  /** The current time, but later than all known times, whatever the clock says. */
   now(): number {
     return (this.#moment = Math.max(Date.now(), this.chat.lastAt + 1, this.#moment + 1));
   }
@@ -89,12 +89,15 @@ export class Replica {
     };
   }
 
-  /** Whether a newer answer of the store came first: this one does not know what was cleared, deleted or restored since. */
+  /**
+   * Whether a newer answer of the store was read before this one, which then does not know what was cleared, deleted or
+   * restored since.
+   */
   isLate({ database, generation, seq }: ChatRecords): boolean {
     return database === this.database && (generation - this.generation || seq - this.seq) < 0;
   }
 
-  /** Takes in what the store read or wrote. */
+  /** Joins records that the store read or wrote. */
   absorb(records: ChatRecords): Joined {
     if (!this.isLate(records))
       ({ database: this.database, generation: this.generation, seq: this.seq } = records);
@@ -111,13 +114,13 @@ export class Replica {
     return joined;
   }
 
-  /** Forgets where records lie: they are to be written to another database. */
+  /** Forgets where records lie, before they are written to another database. */
   forgetPlaces(): void {
     this.#renew(unplaced(recordsOf(this.chat)));
     this.seq = 0;
   }
 
-  /** Drops the records of chats that were deleted. */
+  /** Drops the records of deleted chats. */
   bury(keys: readonly string[]): void {
     for (const key of keys) this.deleted.add(key);
     this.#renew(this.living(recordsOf(this.chat)));
@@ -137,7 +140,7 @@ export class Replica {
     return [...new Set(records.map(({ chat }) => chat))].toSorted();
   }
 
-  /** The chat key, or one of several that are joined; undefined before the chat began. */
+  /** The chat key, or one of several that are joined; undefined for a chat that has not begun. */
   get chatKey(): string | undefined {
     const { ends, marks, messages } = this.chat;
     for (const records of [ends, marks, messages]) for (const { chat } of records.values()) return chat;
@@ -152,7 +155,7 @@ export class Replica {
     return key === null || key === undefined ? undefined : this.chat.messages.get(key);
   }
 
-  /** A streaming message that no tab holds was cut off. */
+  /** The status of a message; a streaming one that no tab holds is interrupted. */
   status(record: MessageRecord): MessageStatus {
     const { status } = shownVersion(record);
     return status === 'streaming' && !this.isHeld(record.key) ? 'interrupted' : status;
@@ -171,7 +174,7 @@ export class Replica {
     return [...this.#streaming].filter((key) => this.isForeign(key));
   }
 
-  /** Takes over which messages some tab streams; whether that changes a message. */
+  /** Sets which messages some tab streams; returns whether that changes a message. */
   hold(held: ReadonlySet<string>): boolean {
     const isNews = [...this.#streaming].some((key) => held.has(key) !== this.held.has(key));
     this.held = held;
@@ -179,32 +182,32 @@ export class Replica {
     return isNews;
   }
 
-  /** Messages that stream and that no tab holds. */
+  /** The streaming messages that no tab holds. */
   abandoned(): MessageRecord[] {
     const keys = [...this.#streaming].filter((key) => !this.isHeld(key));
     return keys.map((key) => this.record(key) as MessageRecord);
   }
 
-  /** How many parts a message has by now, those of its draft included. */
+  /** How many parts a message has, with those of its draft. */
   parts(record: MessageRecord): number {
     return this.#growing.get(record.key)?.parts ?? shownVersion(record).parts;
   }
 
-  /** The key of a message that grows under an id which its server gave. */
+  /** The key of the growing message that has this id from its server. */
   growingAs(id: string): string | undefined {
     for (const [key, { message }] of this.#growing) if (message?.id === id) return key;
     return undefined;
   }
 
-  /** Whether a message shows: not while it has said nothing. */
+  /** Whether a message shows: not before it has content. */
   isVisible(record: MessageRecord): boolean {
     return isVisible(record, this.growing);
   }
 
-  /** What drafts say of messages that grow, by key. */
+  /** The draft of a growing message, by key. */
   readonly growing = (key: string): GrowingVersion | undefined => this.#growing.get(key);
 
-  /** Whether one can go on from a message: it shows and is settled, or was before another tab went on with it. */
+  /** Whether a turn may follow a message: it shows and is settled, or was so before another tab continued it. */
   isSettled(record: MessageRecord): boolean {
     if (!this.isVisible(record)) return false;
     if (this.status(record) !== 'streaming') return true;
@@ -224,7 +227,7 @@ export class Replica {
     return record && (this.#growing.get(key)?.message ?? shownVersion(record).body);
   }
 
-  /** The messages among these that have a body which is not loaded. */
+  /** Those of these messages whose body is not loaded. */
   missing(keys: readonly string[]): string[] {
     const missing: string[] = [];
     for (const key of keys) {
@@ -260,7 +263,7 @@ export class Replica {
     return { id: message.id, rev, by, message, parts: message.parts.length, preview: previewOf(message) };
   }
 
-  /** A message that is written here grew. */
+  /** Notes new words of a message that grows here. */
   grow(key: string, message: UIMessage): void {
     this.#growing.set(key, this.#growth(key, message));
     this.revision += 1;
@@ -272,7 +275,7 @@ export class Replica {
     if (growth && !this.own.has(key)) this.#growing.set(key, { ...growth, isStale: true });
   }
 
-  /** A new message; without `createdAt` it is made now, without `key` under a random one. */
+  /** A new message; `createdAt` defaults to now, `key` to a random one. */
   message(
     body: UIMessage,
     place: { readonly parent: string | null; readonly at: number; readonly chat: string },
@@ -285,7 +288,7 @@ export class Replica {
     return sources ? { ...record, sources } : record;
   }
 
-  /** A version of a message; without parts it is reserved, unless it is complete. */
+  /** A version of a message; one without parts is reserved, unless it is complete. */
   version(body: UIMessage, status: MessageStatus, rev: number): Version {
     const { by } = this;
     const { length: parts } = body.parts;
@@ -298,25 +301,25 @@ export class Replica {
     return { ...record, versions: [body.id === record.id ? version : { ...version, id: body.id }] };
   }
 
-  /** A reserved message, taken back because it never said anything. */
+  /** The record of a reserved message that is removed because it never got content. */
   takenBack(record: MessageRecord): MessageRecord {
     const version = { rev: lastRev(record) + 1, by: this.by, status: 'interrupted', gone: true } as const;
     return { ...record, versions: [{ ...version, ...SILENT }] };
   }
 
-  /** A mark greater than all that are known. */
+  /** A mark with a greater revision than all known ones. */
   mark(id: string, value: unknown, chat: string): Mark {
     return { id, rev: this.chat.lastRev + 1, by: this.by, chat, value };
   }
 }
 
-/** Of a version without words. */
+/** The fields of a version without content. */
 const SILENT = { sum: '', parts: 0, preview: '' };
 
-/** What is known of a message that grows. */
+/** What is known of a growing message. */
 interface Growth extends GrowingVersion {
   readonly message?: UIMessage;
-  /** Whether there are more by now, to be read. */
+  /** Whether the store has more words, to be read. */
   readonly isStale?: true;
 }
 

@@ -1,21 +1,24 @@
 import type { UIMessage } from 'ai';
 import { stripReminders } from '../fragment/fold.ts';
 
-// When two values are equal for a reader of the state: an equal value keeps its identity, so no component renders again.
+// Equality for readers of the state: an equal value keeps its identity, so that no component renders again.
 
-/** Whether two lists hold the same things in the same order. */
+/** Whether two lists hold the same items in the same order. */
 export function sameItems(a: readonly unknown[], b: readonly unknown[]): boolean {
   if (a.length !== b.length) return false;
   for (let i = 0; i < a.length; i += 1) if (a[i] !== b[i]) return false;
   return true;
 }
 
-/** The list that was there, if the new one holds the same: so a slice keeps its identity. */
+/** The old list if the new one holds the same items, so that a slice keeps its identity. */
 export function keepIfSame<T>(before: readonly T[], now: readonly T[]): readonly T[] {
   return sameItems(before, now) ? before : now;
 }
 
-/** The same, where each item with equal fields stays the object that it was, by id. Most keep their places. */
+/**
+ * The old list if all is equal; else the new one, where an item with equal fields is the old object of that id. Most items keep
+ * their index.
+ */
 export function keepSame<T extends { readonly id: string }>(
   before: readonly T[],
   now: readonly T[],
@@ -33,7 +36,7 @@ export function keepSame<T extends { readonly id: string }>(
   return keepIfSame(before, next);
 }
 
-/** Whether the fields of `b` are those of `a`. */
+/** Whether `a` and `b` have the same fields with identical values. */
 export function sameFields<T extends object>(a: T, b: T): boolean {
   for (const key of Object.keys(b) as (keyof T)[]) if (a[key] !== b[key]) return false;
   return true;

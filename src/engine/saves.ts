@@ -10,7 +10,7 @@ import type { SaveResult } from './options.ts';
 import { sameContent } from './same.ts';
 import type { TurnDelta, Writer } from './writer.ts';
 
-/** The pending messages: how `save()` writes them, and what `resolve()` shows of them before. */
+/** The pending messages: how `save()` writes them, and how `resolve()` shows them before. */
 export class Saves {
   readonly #writer: Writer;
 
@@ -18,7 +18,9 @@ export class Saves {
     this.#writer = writer;
   }
 
-  /** Writes these messages. Rejects where the disk refuses: they are in the chat and in line then, not pending. */
+  /**
+   * Writes these messages. Rejects where the disk refuses; they are then in the chat and in the line, and no longer pending.
+   */
   async save(pending: readonly Pending[], inPlace: boolean): Promise<SaveResult> {
     const { desk, view, replica } = this.#writer;
     const start = performance.now();
@@ -43,7 +45,7 @@ export class Saves {
       return { taken, written, keys, branch: view.nameOf(view.activeId) };
     });
     await written.strict.catch((error: unknown) => {
-      // Those of a deleted chat wait again, and begin it anew.
+      // Messages of a deleted chat become pending again, and the next save begins the chat anew.
       if (isContextError(error, 'chat-deleted')) {
         desk.pending = [...taken, ...desk.pending];
         desk.publish();
@@ -67,11 +69,11 @@ export class Saves {
   }
 
   /**
-   * Which message goes where, decided without writing, so that `resolve()` shows exactly what a save would do.
+   * Decides which message goes where, without writing, so that `resolve()` shows exactly what a save would do.
    *
    * A new message follows the one before it. One that is on the chain and equal is left alone: a retry never forks. One that is
    * there and differs becomes a sibling on a new branch, under the same id and a new key; later messages follow it, and the old
-   * version keeps its branch and descendants. `inPlace` it is replaced, and nothing moves.
+   * version keeps its branch and descendants. With `inPlace` it is replaced, and no branch moves.
    */
   async #planOf(given: readonly Pending[], inPlace: boolean): Promise<SavePlan> {
     const { replica, view } = this.#writer;
@@ -113,7 +115,7 @@ export class Saves {
         asked.push({
           message,
           after,
-          // Thousands may wait, and few are asked what stands before them.
+          // A getter: thousands of messages may be pending, and few are asked for it.
           get between() {
             return messages.slice(0, count).map((one) => one.message);
           },
@@ -131,7 +133,7 @@ export class Saves {
     return undefined;
   }
 
-  /** Whether an answer is the head, and no message, branch or checkpoint hangs on it. */
+  /** Whether an answer is the head, and no message, branch or checkpoint refers to it. */
   #isReplaceable(record: MessageRecord): boolean {
     const { replica, view } = this.#writer;
     if (record.key !== view.active.key || view.at !== null || replica.status(record) === 'streaming')
@@ -186,7 +188,7 @@ export class Saves {
     return { delta: { branch: goesOn, messages, ends, marks }, keys, head, branch };
   }
 
-  /** What a run's new branch is named after; undefined for the first branch of a chat. */
+  /** The name that a run's new branch is derived from; undefined for the first branch of a chat. */
   #baseOf({ branch, parent }: Run): string | undefined {
     const { active } = this.#writer.view;
     if (branch === 'none') return undefined;
@@ -194,7 +196,7 @@ export class Saves {
     return this.#writer.forkBase(parent, branch.fork, active);
   }
 
-  /** The mark of the chat's fragments, where they are kept and changed. */
+  /** The mark of the chat's fragments, if they are kept and have changed. */
   #fragmentMarks(chat: string): Mark[] {
     const { desk, replica } = this.#writer;
     const value = desk.prompt.kept((name, reason) => {
@@ -207,7 +209,7 @@ export class Saves {
     return [replica.mark(id, value, chat)];
   }
 
-  /** The messages for a model of the branch shown, with what is pending. */
+  /** The messages of the active branch for a model, with the pending ones. */
   async resolve(): Promise<UIMessage[]> {
     const { chains, desk, replica, view } = this.#writer;
     if (desk.pending.length === 0) return chains.messages(view.head());
@@ -226,11 +228,11 @@ export class Saves {
 
 interface Placed {
   readonly delta: TurnDelta;
-  /** Keys of what was written, replaced ones first. */
+  /** The keys of the written messages, replaced ones first. */
   readonly keys: readonly string[];
-  /** The last message written, where it stays on the branch shown. */
+  /** The last written message, if it stays on the active branch. */
   readonly head: string | undefined;
-  /** The handle of the branch that is made, and shown then. */
+  /** The handle of the branch that is made and then shown. */
   readonly branch: string | undefined;
 }
 
@@ -238,7 +240,7 @@ interface Placed {
 interface SavePlan {
   /** New messages; the last run is shown afterwards. */
   readonly runs: readonly Run[];
-  /** New words for known messages, by key. */
+  /** New content of known messages, by key. */
   readonly replaced: ReadonlyMap<string, UIMessage>;
   /** The user messages among the new and the replaced ones, in order. */
   readonly asked: readonly Asked[];
@@ -248,18 +250,18 @@ interface SavePlan {
 interface Run {
   /** The key of the message that they follow; null for first ones. */
   readonly parent: string | null;
-  /** Whether they make a branch. `fork`: named as a new version with this role beside the children of `parent`. */
+  /** Whether they make a branch. `fork`: it is named as a new version with this role beside the children of `parent`. */
   readonly branch: 'none' | 'new' | { readonly fork: string };
-  /** In order. Those without `persist` go out with `resolve()` only. */
+  /** In order. Those without `persist` are sent by `resolve()` only. */
   readonly messages: { readonly message: UIMessage; readonly persist: boolean }[];
 }
 
-/** A user message that a save or a model call takes, and where it stands. */
+/** A user message of a save or a model call, and its place. */
 export interface Asked {
   readonly message: UIMessage;
-  /** The key of the last saved message before it; null where it begins the chat... */
+  /** The key of the last saved message before it; null where there is none. */
   readonly after: string | null;
-  /** ...and the new ones between the two. */
+  /** The new messages between the two. */
   readonly between: readonly UIMessage[];
   readonly isVersion?: boolean;
 }
@@ -267,17 +269,17 @@ export interface Asked {
 interface Settled {
   readonly message: UIMessage;
   readonly persist: boolean;
-  /** New words for the last answer: replace it if nothing hangs on it, rather than fork. */
+  /** New content of the last answer: it is replaced if nothing refers to it, rather than forked. */
   readonly overwrites: boolean;
 }
 
-/** The last answer of the chain; `isReplaceable`: nothing hangs on it or points at it. */
+/** The last answer of the chain; `isReplaceable`: nothing follows or refers to it. */
 interface LastAnswer {
   readonly body: UIMessage | undefined;
   readonly isReplaceable: boolean;
 }
 
-/** The pending messages with lazy ones resolved and double ids merged: the later one wins, at the first one's place. */
+/** The pending messages with lazy ones resolved and double ids merged: the later content wins, at the place of the first. */
 function settledOf(given: readonly Pending[], answer: LastAnswer | undefined): Settled[] {
   const settled: Settled[] = [];
   const places = new Map<string, number>();
@@ -293,7 +295,10 @@ function settledOf(given: readonly Pending[], answer: LastAnswer | undefined): S
   return settled;
 }
 
-/** What `lastAssistantMessage()` means: the newest pending answer, a new one behind a pending question, or the last one. */
+/**
+ * The message that `lastAssistantMessage()` refers to: the newest pending answer, a new one behind a pending question, or the
+ * last one.
+ */
 function resolveLast(
   { text, freshId, persist }: Extract<PendingMessage, { readonly kind: 'last-assistant' }>,
   pending: Settled | undefined,

@@ -1,42 +1,43 @@
 /**
- * How secrets are known: by the mark of their issuer, or by a name that says that one follows.
+ * How secrets are recognised: by the prefix of their issuer, or by a name that says that one follows.
  *
- * A mark (`ghp_`, `sk-ant-`) with something random behind it is enough, wherever it stands (`_ghp_…_`, `"a\u003dghp_…"`), but
- * within a long row of random characters. Behind letters, what follows has to look drawn rather than written; `sk-` is also how
- * words end (`task-list`, always behind a vowel). A preview may cut a key off (`ghp_ab...`), so a mark also tells what its cut
- * end is made of.
+ * A prefix (`ghp_`, `sk-ant-`) with random characters behind it is enough, wherever it stands (`_ghp_…_`, `"a\u003dghp_…"`),
+ * except within a long row of random characters. Behind letters, what follows has to look random; `sk-` is also how words end
+ * (`task-list`, always behind a vowel). A preview may cut a key off (`ghp_ab...`), so a kind also says what its cut end
+ * consists of.
  *
- * Every pattern begins at a fixed text and runs over one class of characters, or to a bound: the time grows with the length.
+ * Every pattern begins at a fixed text and runs over one class of characters, or to a bound, so the time is linear in the
+ * length.
  */
 
 /** One kind of secret. */
 export interface SecretKind {
-  /** What it is called; '' where the name before it tells. */
+  /** Its name; '' where the name before the secret gives it. */
   readonly kind: string;
-  /** Matches what comes before it, which stays, and the secret. */
+  /** Matches the text before the secret, which stays, and the secret. */
   readonly pattern: RegExp;
   readonly isSecret: (secret: string) => boolean;
-  /** Whether the issuer has marked it: then it may stand within a word, where it looks drawn. */
+  /** Whether it has an issuer's prefix: then it may stand within a word, where it looks random. */
   readonly isMarked: boolean;
-  /** What a text that holds one has; without it, any may. */
+  /** Matches every text that holds one; without it, any text may. */
   readonly hint?: RegExp;
 }
 
 type Test = SecretKind['isSecret'];
 
-/** How a mark is recognised. */
+/** How a prefix is recognised. */
 interface Mark {
   readonly kind: string;
-  /** The mark, as a pattern; '' where there is none before the secret. */
+  /** The prefix, as a pattern; '' for none. */
   readonly sign: string;
-  /** Without a mark: what every text with such a secret contains. */
+  /** Without a prefix: what every text with such a secret contains. */
   readonly hint?: string;
   /** What follows it, as a pattern. */
   readonly rest: string;
-  /** What its cut end is made of: a class of characters. */
+  /** The characters that its cut end consists of: a class. */
   readonly of: string;
   readonly isSecret: Test;
-  /** Whether words begin like it: its cut end must look drawn. */
+  /** Whether words begin like it: its cut end must then look random. */
   readonly isLikeWord?: true;
   /** What may not stand before it. Default: {@link BLOB}. */
   readonly start?: string;
@@ -44,7 +45,7 @@ interface Mark {
 
 /** Not within a long row of random characters. */
 const BLOB = String.raw`(?:(?<![\w+/=-]{64})|(?<=[_-]))`;
-/** What stands for another character, whatever letter it ends with: `\u003a`, `%2A`. */
+/** An escape of another character, whatever letter it ends with: `\u003a`, `%2A`. */
 const ESCAPE = String.raw`(?<=\\u[\dA-Fa-f]{4}|%[\dA-Fa-f]{2}|\\[nrt])`;
 /** Not the end of a word like `task` or `TASK`, unless the key can't be anything else. */
 const NO_WORD = String.raw`(?:(?<![aeiou])|${ESCAPE}|(?=sk-(?:ant|or|proj|svcacct)-[\w-]{40}|sk-(?=[a-z\d]{0,40}[A-Z])[A-Za-z\d]{40}))`;
@@ -54,7 +55,7 @@ const WEB = String.raw`\w-`;
 const ANY = String.raw`A-Za-z\d`;
 const HEX = String.raw`\da-f`;
 
-/** A mark, and at least so many characters of a class. */
+/** A prefix, and at least so many characters of a class. */
 function run(kind: string, sign: string, of: string, least: number, isSecret: Test = isVaried): Mark {
   return { kind, sign, rest: `[${of}]{${least},}`, of, isSecret };
 }
@@ -97,7 +98,7 @@ const MARKS: readonly Mark[] = [
     ...run('Mailgun key', 'key-', HEX, 32, always),
     isLikeWord: true,
     rest: `[${HEX}]{32}(?![${ANY}-])`,
-    // `cache-key-` and a sum is no secret.
+    // `cache-key-` and a checksum is no secret.
     start: `(?:(?<![${ANY}-])|${ESCAPE})`,
   },
   {
@@ -129,23 +130,23 @@ const MARKS: readonly Mark[] = [
     isLikeWord: true,
     rest: String.raw`[\w-]{8,}\.[\w-]{4,}(?:\.[\w-]*){1,3}`,
   },
-  // Last, because the others may hold such short ones by chance.
+  // Last, because the other kinds may contain such short ones by chance.
   run('Hugging Face token', 'hf_', ANY, 20),
   run('API key', '(?:gsk_|r8_)', WEB, 20),
   run('API key', '(?:csk-|fw_)', WEB, 20, isRandom),
 ];
 
-/** Names before a secret, at their ends: `OPENAI_API_KEY`, `clientSecret`, `token`. */
+/** The ends of names before a secret: `OPENAI_API_KEY`, `clientSecret`, `token`. */
 const PASSWORD =
   'passw(?:or)?[dt]|passphrase|passwd|pwd|kennwort|mot[ _-]?de[ _-]?passe|contrase(?:ñ|n\u0303?)as?|(?<![a-z])mdp';
 const KEY_NAMES = `(?:api|access|secret|private|auth|encryption|signing|account|master|service|license)[ _-]?key|secret|token|${PASSWORD}|credentials?`;
 const WHOLE_NAMES = `${PASSWORD}|cookie|authorization`;
 
-/** Names of fields whose drawn values are secrets, and of those whose values always are. */
+/** Names of fields whose random values are secrets, and of those whose values always are. */
 export const KEY_NAME: RegExp = new RegExp(`(?:${KEY_NAMES}|[_-]key)$`, 'i');
 export const WHOLE_NAME: RegExp = new RegExp(`(?:^|[_-]|[a-z])(?:${WHOLE_NAMES})$`, 'i');
 
-/** Between a name and its value, as it is, in JSON or in an address; then perhaps a quote. */
+/** What stands between a name and its value, as it is, in JSON or in a URL; then perhaps a quote. */
 const IS = String.raw`\s{0,3}(?:=>|:=|[:=]|\\{1,2}u003[ad]|%3[AaDd])\s{0,3}`;
 const QUOTE = String.raw`(?:\\?["'${'`'}]|\\u002[27]|%2[27])?`;
 const NAMED = String.raw`(?:${KEY_NAMES})\\?["']?${IS}${QUOTE}`;
@@ -167,7 +168,7 @@ function marked({ kind, sign, hint = sign, rest, isSecret, start = BLOB }: Mark)
   return { kind, pattern, isSecret, isMarked: true, hint: new RegExp(hint) };
 }
 
-/** A long word of letters of both sizes and digits. */
+/** A long word of upper and lower case letters and digits. */
 function isDrawn(part: string): boolean {
   return [/[A-Z]/, /[a-z]/, /\d/].every((of) => of.test(part));
 }
@@ -247,14 +248,14 @@ const NAMED_KINDS: readonly SecretKind[] = [
 
 const MARKED_KINDS: readonly SecretKind[] = MARKS.map(marked);
 
-/** Nearly all texts hold no secret, and a quick look tells: only those that pass are asked for all marks and names. */
+/** A quick check that nearly all texts fail: only those that pass are searched for prefixes and names. */
 const LONG_WORD = /(?:^|[^\w-])[\w-]{15}/;
 const SIGN_OF_NAME = /[:=]|%3|u003|bearer|basic|hooks/i;
 const MARK = new RegExp(MARKS.map(({ sign, hint = sign }) => hint).join('|'));
 const NAMES =
   /key|secret|token|passw|passphrase|passe|pwd|kennwort|contrase|mdp|credential|bearer|basic|cookie|:\\?\/\\?\/|hooks|curl/i;
 
-/** The kinds of secrets that a text may hold, in the order of looking. */
+/** The kinds of secrets that a text may hold, in the order to search for them. */
 export function kindsIn(text: string): readonly SecretKind[] {
   const isCut = text.endsWith('...');
   const isMarked = (isCut || LONG_WORD.test(text)) && MARK.test(text);
@@ -269,22 +270,22 @@ export function kindsIn(text: string): readonly SecretKind[] {
 
 const NO_KINDS: readonly SecretKind[] = [];
 
-/** Values that stand for a secret to come. */
+/** Whether a text is no placeholder for a secret. */
 function isNoBlank(text: string): boolean {
   return !/^(?:\$|%|\*+$|x+$|\.+$|:)/i.test(text);
 }
 
-/** Of what has a name, when its end is cut off: no plain word. */
+/** Whether the cut end behind a name is more than a plain word. */
 function isPart(text: string): boolean {
   return isNoBlank(text) && !/^\p{L}?[\p{Ll}'_-]*[.,]?$/u.test(text);
 }
 
-/** More than a port. */
+/** Whether the cut end of a URL's password is more than a port. */
 function isPartOfPassword(text: string): boolean {
   return isNoBlank(text) && /\D/.test(text);
 }
 
-/** What is quoted as a password, if it is none of the words that a schema or a form has there. */
+/** Whether a quoted value is a password, and not a word of a schema or a form. */
 function isPassword(text: string): boolean {
   return (
     isNoBlank(text) &&
@@ -294,7 +295,7 @@ function isPassword(text: string): boolean {
   );
 }
 
-/** The value of an unquoted name; code has its own names and calls there. */
+/** Whether the value of an unquoted name is a secret; in code it is often a name or a call. */
 function isNamedSecret(text: string): boolean {
   if (
     !isNoBlank(text) ||
@@ -306,7 +307,7 @@ function isNamedSecret(text: string): boolean {
   );
 }
 
-/** Whether a text was drawn rather than written: one of its words mixes letters and digits, or sizes of letters. */
+/** Whether a text looks random: one of its words mixes letters and digits, or upper and lower case. */
 export function isRandom(text: string): boolean {
   return text.split(/[^A-Za-z0-9]+/).some((word) => {
     if (word.length < 8) return false;
@@ -316,17 +317,17 @@ export function isRandom(text: string): boolean {
   });
 }
 
-/** The same of a short piece of one: letters of both sizes, or digits among them. */
+/** Whether a short piece looks random: upper and lower case letters, or a digit. */
 function isRandomAnyhow(text: string): boolean {
   return /[A-Z]/.test(text) && /[a-z\d]/.test(text);
 }
 
-/** Whether a text is more than a row of crosses, as examples have it. */
+/** Whether a text is more than a row of crosses, as in examples. */
 function isVaried(text: string): boolean {
   return new Set(text).size >= 10;
 }
 
-/** Forty characters of base64, drawn from all of it. */
+/** Whether a text has forty random characters of base64. */
 export function isAwsSecret(text: string): boolean {
   return /^[A-Za-z0-9+/]{40}$/.test(text) && [/[A-Z]/, /[a-z]/, /\d/].every((kind) => kind.test(text));
 }

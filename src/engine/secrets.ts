@@ -3,30 +3,29 @@ import { inWords } from './plain.ts';
 import { isAwsSecret, isRandom, KEY_NAME, kindsIn, WHOLE_NAME, type SecretKind } from './secretKinds.ts';
 
 /**
- * What must not leave with a snapshot.
+ * Masking secrets in what leaves the page.
  *
- * A chat holds what people paste: keys, cookies, connection strings. A snapshot that goes into a bug report takes them
- * along. So what is handed out is read once more, and each secret gives way to a placeholder that says what stood there
- * and, by a short print, whether it is the same as in another place. The print of a short secret is shorter, so that a
- * password can't be guessed from it.
+ * A chat holds what people paste: keys, cookies, connection strings, and a snapshot in a bug report contains them. So what is
+ * handed out is read once more, and each secret is replaced by a placeholder with its kind and a short hash, which shows
+ * whether two places had the same secret. The hash of a short secret is shorter, so that a password can't be guessed from it.
  *
- * Two kinds of signs tell a secret, see `secretKinds.ts`: the mark of an issuer, and a name in front of something that
- * looks like one. Uncertain things stay: a reader who can't trust the snapshot has no use for it.
+ * Two signs tell a secret, see `secretKinds.ts`: an issuer's prefix, or a name before a value that looks random. Uncertain
+ * values stay: a snapshot with holes in harmless places is of no use.
  *
- * A snapshot may be large, and the page that takes it is in use. So the walk is a loop that can rest, and long texts
- * are read in pieces: no task of {@link maskInSlices} takes long.
+ * A snapshot may be large, and its page is in use. So the walk is a loop that can pause, and long texts are read in pieces: no
+ * task of {@link maskInSlices} takes long.
  */
 
 /**
- * A copy in which secrets are masked. Records keep their keys in order, unless a key is a secret itself. What has no
- * keys (dates, maps, errors) and what can't be read stands there in words, as `inspect()` has it.
+ * A copy in which secrets are masked. Records keep their keys in order, unless a key is a secret itself. Values without keys
+ * (dates, maps, errors) and values that can't be read are described, as `inspect()` does.
  */
 export function mask(value: unknown, onMasked?: OnMasked): unknown {
   const steps = masking(value, onMasked);
   for (let step = steps.next(); ; step = steps.next()) if (step.done) return step.value;
 }
 
-/** The same with a rest for the page after every 10 ms. `onMasked` is told of each secret, by its kind. */
+/** Masks with a pause for the page after every 10 ms. `onMasked` is called for each secret, with its kind. */
 export async function maskInSlices(value: unknown, onMasked?: OnMasked): Promise<unknown> {
   const steps = masking(value, onMasked);
   for (let until = performance.now() + SLICE; ;) {
@@ -38,38 +37,38 @@ export async function maskInSlices(value: unknown, onMasked?: OnMasked): Promise
   }
 }
 
-/** Told of each secret that was masked, by its kind, as in `OpenAI key`. */
+/** Called for each masked secret, with its kind, such as `OpenAI key`. */
 export type OnMasked = (kind: string) => void;
 
-/** ms of work between two rests. */
+/** The work between two pauses, in ms. */
 const SLICE = 10;
 
 // ------------------------------------------------------------------ the walk
 
-/** An object that is being copied: which of its keys comes next. */
+/** An object that is being copied, and which of its keys comes next. */
 interface Place {
   readonly source: Readonly<Record<string | number, unknown>>;
   readonly target: Record<string | number, unknown> | unknown[];
-  /** Of a list, how many there are. */
+  /** The keys; for a list, its length. */
   readonly keys: readonly string[] | number;
   at: number;
-  /** The name under which it stands: it counts for the items of a list, too. */
+  /** The name under which it stands; it holds for the items of a list, too. */
   readonly name: string;
-  /** The objects that are read for it: it, and what it stands for. */
+  /** The objects that are being read for this copy: the object, and the one that it stands for. */
   readonly own: readonly object[];
 }
 
 interface Walk {
   readonly places: Place[];
   readonly open: Set<object>;
-  /** The masked copy of each object, under a name that tells of secrets and under any other: shared objects are read once. */
+  /** The masked copy of each object, under a name that announces secrets and under any other: a shared object is read once. */
   readonly masked: Map<string, Map<object, unknown>>;
   readonly onMasked: OnMasked;
 }
 
-/** Deeper than any snapshot; what is deeper still is cut. */
+/** The deepest level; deeper ones are cut. No snapshot is as deep. */
 const MAX_DEPTH = 1000;
-/** Characters between two chances to rest; a value counts as some, too. */
+/** How many characters are read between two checks of the time; a value counts as some, too. */
 const STEP = 20_000;
 const VALUE = 50;
 
@@ -102,13 +101,13 @@ function* masking(value: unknown, onMasked: OnMasked = () => {}): Generator<void
 }
 
 function put(target: Place['target'], key: string | number, value: unknown): void {
-  // As a key of its own, whatever it is called.
+  // Define it as an own key.
   if (key === '__proto__')
     Object.defineProperty(target, key, { value, enumerable: true, configurable: true, writable: true });
   else (target as Record<string | number, unknown>)[key] = value;
 }
 
-/** What a key holds, masked; an object is begun, and a long text is left for later. Never throws. */
+/** The masked value of a key; an object is begun, and a long text is left for later. Never throws. */
 function valueAt(source: Place['source'], key: string | number, name: string, walk: Walk): unknown {
   try {
     const value = source[key];
@@ -119,7 +118,7 @@ function valueAt(source: Place['source'], key: string | number, name: string, wa
   }
 }
 
-/** Begins the copy of an object, unless words stand for it. */
+/** Begins the copy of an object, unless it is described in words. */
 function begin(value: object, name: string, walk: Walk): unknown {
   const under = tellsOf(name) ? name : '';
   const known = walk.masked.get(under) ?? new Map<object, unknown>();
@@ -150,12 +149,12 @@ function begin(value: object, name: string, walk: Walk): unknown {
   return target;
 }
 
-/** Whether a name says that a secret stands under it: a drawn one, or whatever it is. */
+/** Whether a name announces a secret: a random value, or any value. */
 function tellsOf(name: string): '' | 'drawn' | 'any' {
   return WHOLE_NAME.test(name) ? 'any' : KEY_NAME.test(name) ? 'drawn' : '';
 }
 
-/** A text that stands under a name, which may be all that tells of a secret. */
+/** Masks a text that stands under a name; the name may be the only sign of a secret. */
 function maskNamed(text: string, name: string, onMasked: OnMasked): string | LongText {
   if (text.length > LONG) return new LongText(text, name);
   return underName(text, maskText(text, onMasked), name, onMasked);
@@ -178,7 +177,7 @@ export function maskText(text: string, onMasked: OnMasked = () => {}): string {
   return withAwsSecrets(pieces.map((piece) => maskPiece(piece, onMasked)).join(''), onMasked);
 }
 
-/** A text that takes more than a moment. */
+/** A text that takes too long to mask at once. */
 class LongText {
   readonly #text: string;
   readonly #name: string;
@@ -188,7 +187,7 @@ class LongText {
     this.#name = name;
   }
 
-  /** What {@link maskText} gives, piece by piece. */
+  /** Yields what {@link maskText} returns, piece by piece. */
   *masking(onMasked: OnMasked): Generator<void, string> {
     const masked: string[] = [];
     for (const piece of piecesOf(maskBlocks(this.#text, onMasked))) {
@@ -200,14 +199,14 @@ class LongText {
   }
 }
 
-/** The least that can be a secret with its name: `pwd=1234`. */
+/** The shortest secret with its name: `pwd=1234`. */
 const SHORTEST = 8;
-/** Ids and keys of messages: most of the texts of a snapshot. */
+/** Ids and keys of messages, which are most of the texts of a snapshot. */
 const UUID = /^(?:key:)?[\da-f]{8}-[\da-f]{4}-[\da-f]{4}-[\da-f]{4}-[\da-f]{12}$/;
-/** A text that is longer is masked in pieces, of about so many characters. */
+/** The length above which a text is masked in pieces of about this length. */
 const LONG = 50_000;
 
-/** The text in pieces that end where no secret does: with a line, an item of JSON, or a sentence. */
+/** The text in pieces that end outside of secrets: at the end of a line, an item of JSON, or a sentence. */
 function piecesOf(text: string): string[] {
   const pieces: string[] = [];
   let from = 0;
@@ -220,19 +219,19 @@ function piecesOf(text: string): string[] {
   return [...pieces, text.slice(from)];
 }
 
-/** Where to break a text between two places, or the next place behind them; -1 for nowhere. */
+/** The index to break a text at, between two indices or else the next one behind them; -1 for none. */
 function breakIn(text: string, from: number, to: number): number {
   const window = text.slice(from, to);
   for (const end of ['\n', '","', '. ']) {
     const at = window.lastIndexOf(end);
-    // What a name stands before may be in the next line.
+    // The value of a name may be in the next line.
     if (at > 0 && !/[:=>\s]$/.test(window.slice(at - 1, at))) return from + at + end.length;
   }
   const next = text.indexOf('\n', to);
   return next < 0 ? -1 : next + 1;
 }
 
-/** What has a beginning and an end: files in addresses, private keys. */
+/** Masks what has a beginning and an end: files in URLs, private keys. */
 function maskBlocks(text: string, onMasked: OnMasked): string {
   let masked = text;
   if (text.includes('data:'))
@@ -253,7 +252,7 @@ function maskPiece(text: string, onMasked: OnMasked): string {
 function maskKind(text: string, { kind, pattern, isSecret, isMarked }: SecretKind, onMasked: OnMasked) {
   return text.replace(pattern, (whole: string, before: string, found: string, offset: number) => {
     const previous = text[offset - 1] ?? '';
-    // Emphasis, as Markdown has it, is no part of it.
+    // Markdown emphasis around a secret is no part of it.
     const secret = isMarked && previous === '_' ? found.replace(/_+$/, '') : found;
     const isWritten = isMarked && /[A-Za-z\d]/.test(previous) && !isRandom(secret);
     if (isWritten || isPlaceholder(secret) || !isSecret(secret)) return whole;
@@ -262,7 +261,7 @@ function maskKind(text: string, { kind, pattern, isSecret, isMarked }: SecretKin
   });
 }
 
-/** A secret AWS key has no mark; it stands beside the id of one. */
+/** An AWS secret key has no prefix; it stands beside its key id. */
 const AWS_SECRET = /(?<![A-Za-z0-9+/=])[A-Za-z0-9+/]{40}(?![A-Za-z0-9+/=])/g;
 
 function withAwsSecrets(text: string, onMasked: OnMasked): string {
@@ -277,7 +276,7 @@ const KEY_END = /-----END [^]*?(?:-----|$)/g;
 const PUTTY_BEGIN = /PuTTY-User-Key-File-\d:(?=[^]{1,2000}?Private-Lines:)/g;
 const PUTTY_END = /Private-(?:MAC|Hash):\s{0,3}[\da-f]*/gi;
 
-/** Blocks of private keys, also one that breaks off. */
+/** Masks private keys, also one that is cut off. */
 function maskBetween(text: string, begin: RegExp, end: RegExp, onMasked: OnMasked): string {
   let masked = '';
   let done = 0;
@@ -292,10 +291,10 @@ function maskBetween(text: string, begin: RegExp, end: RegExp, onMasked: OnMaske
   return masked + text.slice(done);
 }
 
-/** Files that stand in an address: no secrets, but nobody reads them either. */
+/** Files in URLs: no secrets, but of no use to a reader. */
 const DATA_URL = /\b(data:(?:[\w.+-]{1,60}\/[\w.+-]{1,80})?(?:;[\w=.-]{1,60}){0,4},)([^\s"'<>()\\]{64,})/g;
 
-// ------------------------------------------------------------------ what stands there instead
+// ------------------------------------------------------------------ the placeholders
 
 /** `API key` for `x-api-key: `, `password` for `DB_PASSWORD=`. */
 function kindOf(name: string): string {
@@ -324,7 +323,7 @@ function isPlaceholder(text: string): boolean {
   return /^\[[A-Za-z ]{3,20} [0-9a-f]{2,6}\]/.test(text);
 }
 
-/** The same for the same text: hexadecimal digits of its FNV-1a hash. */
+/** A hash that is the same for the same text: hexadecimal digits of FNV-1a. */
 function print(text: string, digits: number): string {
   let hash = 0x811c9dc5;
   for (let i = 0; i < text.length; i++) hash = Math.imul(hash ^ text.charCodeAt(i), 0x01000193);

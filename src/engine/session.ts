@@ -21,14 +21,16 @@ import { Turns } from './turns.ts';
 import { PAGE } from './view.ts';
 import { Writer } from './writer.ts';
 
-/** The part of an engine that needs its chat: reads, writes, streams and listens. Its code comes with the first read. */
+/**
+ * The part of an engine that needs its chat: reads, writes, streams, and other tabs. Its code is loaded with the first read.
+ */
 export class Session {
   readonly writer: Writer;
   readonly turns: Turns;
   readonly facts: ChatFacts;
   readonly questions: Questions;
   readonly #desk: Desk;
-  /** Code that is loaded when needed, and why that failed. */
+  /** Code that is loaded on first use, and why that failed. */
   #saves: Saves | undefined;
   #tree: Tree | undefined;
   #missing: unknown;
@@ -49,7 +51,7 @@ export class Session {
     });
   }
 
-  /** Reads the chat and shows its branch. Rejects with what the store says; may be called again then. */
+  /** Reads the chat and shows its branch. Rejects with the store's error; a later call tries again. */
   async open(): Promise<void> {
     const { desk, others, replica, view } = this.writer;
     this.#local = await others.open();
@@ -69,7 +71,7 @@ export class Session {
     return (code === 'saves' ? this.#saves : this.#tree) !== undefined;
   }
 
-  /** Loads the code of `save()`, or that of branches and checkpoints. Never rejects: using it throws then. */
+  /** Loads the code of `save()`, or that of branches and checkpoints. Never rejects: using the code throws then. */
   async load(code: 'saves' | 'tree'): Promise<this> {
     try {
       if (code === 'saves') this.#saves ??= new (await import('./saves.ts')).Saves(this.writer);
@@ -84,12 +86,12 @@ export class Session {
     return this;
   }
 
-  /** Throws where its code could not be loaded. */
+  /** Throws if its code could not be loaded. */
   get saves(): Saves {
     return this.#saves ?? refuseToLoad(this.#missing);
   }
 
-  /** Throws where its code could not be loaded. */
+  /** Throws if its code could not be loaded. */
   get tree(): Tree {
     return this.#tree ?? refuseToLoad(this.#missing);
   }
@@ -110,7 +112,7 @@ export class Session {
     return desk.recorders.size > 0 ? { ...resolved, made: { renderer, fragments, loaded } } : resolved;
   }
 
-  /** The messages for a model: with what is pending, where they end at the head shown. */
+  /** The messages for a model, with the pending ones if they end at the shown head. */
   #resolveMessages({ branch, at }: ResolveOptions): Promise<UIMessage[]> {
     const { chains, desk, view } = this.writer;
     return this.writer.inTurn(async () => {
@@ -179,7 +181,7 @@ export class Session {
     return this.#desk.store.revisions(this.#desk.chatId, key);
   }
 
-  /** Stops watching others; writes that are under way go on. */
+  /** Stops watching other tabs; running writes go on. */
   dispose(): void {
     this.writer.others.dispose();
     this.writer.line.dispose();
@@ -196,7 +198,7 @@ async function loadedFragments(
   return loadFragments(fragments, signal ? { signal } : {});
 }
 
-/** The fragments as text. Throws `invalid-options` where the renderer gives none. */
+/** The fragments as text. Throws `invalid-options` where the renderer returns no text. */
 function textOf(renderer: ContextRenderer, fragments: readonly ContextFragment[]): string {
   const text: unknown = renderer.render(fragments);
   if (typeof text === 'string') return text;

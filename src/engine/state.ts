@@ -8,13 +8,13 @@ import type { Persistence } from '../store/store.ts';
 
 export type { CheckpointInfo };
 
-/** What an interface may show of a chat: one immutable value. A slice that did not change keeps its identity. */
+/** What an interface may show of a chat: one immutable value. An unchanged slice keeps its identity. */
 export interface EngineState {
-  /** `loading` until the chat is read; `error` when it can't be, or when it was deleted (`chat-deleted`). */
+  /** `loading` until the chat is read; `error` when it can't be read, or was deleted (`chat-deleted`). */
   readonly status: 'loading' | 'ready' | 'error';
   /** Why the status is `error`; null otherwise. */
   readonly error: ContextError | null;
-  /** The chat's row; null until it is read, and until the first message, which `saveState` may still tell to be saving. */
+  /** The chat's row; null until it is read, and before the first message, which may still be in the saving. */
   readonly chat: Chat | null;
   /** The name of the active branch: `main` until the chat is read. */
   readonly branch: string;
@@ -22,19 +22,20 @@ export interface EngineState {
   readonly branchId: string;
   /** The last message shown: the branch's head, or the message checked out; undefined when there is none. */
   readonly headMessageId: string | undefined;
-  /** Its key. */
+  /** The key of that message. */
   readonly headKey: string | undefined;
   /** True while `checkout()` shows a branch only up to a message before its head. */
   readonly detached: boolean;
-  /** Live branches, in the order in which they were made; empty for a chat that nothing was ever saved to. */
+  /** Live branches, in the order in which they were made; empty for a chat to which nothing was ever saved. */
   readonly branches: readonly BranchInfo[];
   /** Live checkpoints, newest first. */
   readonly checkpoints: readonly CheckpointInfo[];
-  /** The loaded end of the active chain, oldest first; saved messages only, streaming ones as of their last draft. */
+  /** The loaded end of the active chain, oldest first: saved messages only, a streaming one as of its last draft. */
   readonly messages: readonly UIMessage[];
   /**
-   * What another tab is writing on the active branch, oldest first: its question, and its answer as of the last draft. It joins
-   * `messages` when the answer is settled. One whose id is among `messages` is an answer that the other tab goes on with.
+   * What another tab is writing on the active branch, oldest first: its question, and its answer as of the last draft. They
+   * move to `messages` when the answer is settled. One whose id is also in `messages` is an answer that the other tab
+   * continues.
    */
   readonly remoteMessages: readonly UIMessage[];
   /** How many messages of the active chain stand before the first loaded one. */
@@ -46,28 +47,28 @@ export interface EngineState {
   readonly saveState: SaveState;
   /** Where the data lives. `memory` when IndexedDB is refused: say so to the person. */
   readonly persistence: Persistence;
-  /** Grows with each change of the graph, drafts too. */
+  /** Grows with each change of the graph, drafts included. */
   readonly revision: number;
 }
 
-/** Whether what was said is safe. */
+/** Whether everything is saved. */
 export interface SaveState {
   /** `saving` while a durable write is under way; `error` while some of it is only in memory. */
   readonly state: 'idle' | 'saving' | 'saved' | 'error';
   /**
-   * Why it could not be saved; it is tried again by itself, and by `retry()`. `data-loss`: the browser cleared what was saved; it
-   * is written again by `retry()`, or with whatever is said next.
+   * Why it could not be saved; the engine tries again by itself, and on `retry()`. `data-loss`: the browser cleared what was
+   * saved; `retry()`, or the next write, writes it again.
    */
   readonly error?: ContextError;
-  /** Messages that are only in memory, and questions that wait for their turn. */
+  /** How many messages are only in memory, queued questions included. */
   readonly pending: number;
 }
 
-/** What an engine tells its subscribers: ids, names and times, never content. `at` and `ms` in every one. */
+/** An event of an engine: ids, names and times, never content. Each has `at` and `ms`. */
 export type ContextEvent = {
   /** Milliseconds since epoch. */
   readonly at: number;
-  /** How long it took, in milliseconds; 0 for what takes no time. */
+  /** Its duration in milliseconds; 0 for what takes no time. */
   readonly ms: number;
 } & (
   | { readonly type: 'set'; readonly fragments: number; readonly messages: number }
@@ -107,35 +108,35 @@ export type ContextEvent = {
       readonly message: string;
       readonly id?: string;
     }
-  /** While somebody records: see `record()`. */
+  /** Sent while somebody records: see `record()`. */
   | RequestEvent
 );
 
 type MarkAction = 'create' | 'rename' | 'delete' | 'restore';
 
-/** A chat, as its records tell it. */
+/** A chat, from its records. */
 export interface Chat {
   readonly id: string;
   /** The user who began it. */
   readonly userId: string;
   readonly title?: string;
-  /** The app's fields, and `usage`: what was counted of it in all. */
+  /** The app's fields, and `usage`: the sum of all usage that was tracked. */
   readonly metadata?: Readonly<Record<string, unknown>>;
   /** Milliseconds since epoch. */
   readonly createdAt: number;
   /** Milliseconds since epoch. */
   readonly updatedAt: number;
-  /** Messages that show, on all branches. */
+  /** How many messages show, on all branches. */
   readonly messageCount: number;
 }
 
-/** A branch, as people see it. */
+/** A branch, for people. */
 export interface BranchInfo {
   /** Its handle on this page: no rename and no join changes it. */
   readonly id: string;
   /** Unique among the live branches of the chat. */
   readonly name: string;
-  /** The person's own name, or else the first words that differ from the branch that it came from. */
+  /** The name that a person gave, or else the first words that differ from the branch that it came from. */
   readonly label: string;
   readonly headMessageId: string | null;
   readonly headKey: string | null;
@@ -144,26 +145,26 @@ export interface BranchInfo {
   readonly messageCount: number;
   /** Milliseconds since epoch. */
   readonly createdAt: number;
-  /** The id of the branch that it came from, and the key of the last common message. */
+  /** The id of the branch that it came from, and the key of their last common message. */
   readonly forkedFrom: string | undefined;
   readonly forkedAt: string | null;
-  /** How many messages it has behind that. */
+  /** How many messages it has behind that one. */
   readonly ownCount: number;
 }
 
-/** The versions of a message, oldest first, and which of them it is. */
+/** The versions of a message, oldest first, and the index of this one. */
 export interface Versions {
-  /** Its place among them, from 0; -1 for an unknown message. */
+  /** Its index among them, from 0; -1 for an unknown message. */
   readonly index: number;
   readonly ids: readonly string[];
   readonly keys: readonly string[];
 }
 
-/** The versions of a message that nobody knows. */
+/** The versions of an unknown message. */
 export const NO_VERSIONS: Versions = { index: -1, ids: [], keys: [] };
 
-/** The beginning of the names of local records that keep operations. */
+/** The prefix of the names of local records that keep operations. */
 export const OPERATION = 'operation ';
 
-/** The handle of the branch shown before a chat is read, or begun: no name that a person gives. */
+/** The handle of the active branch before a chat is read, or begun; no person can give a branch this name. */
 export const FIRST_BRANCH = 'branch:first';

@@ -14,7 +14,7 @@ const PATIENCE = 3000;
 
 /** An answer that this engine streams. */
 export interface Stream {
-  /** The handle of the branch that it is on. */
+  /** The handle of its branch. */
   readonly branchId: string;
   timer: ReturnType<typeof setTimeout> | undefined;
   /** The newest words, while they are not on the disk. */
@@ -27,9 +27,9 @@ export interface Stream {
 /**
  * The answers that this engine is writing.
  *
- * The first words are drafted at once, because they make the answer visible; later ones at most twice a second; only the end
- * of a turn is durable. While an answer streams its lock is held, so that other tabs know that its page lives. When the page
- * may be about to go, the newest words are written in the one step that it has left.
+ * The first words are drafted at once, because they make the answer visible; later ones at most twice a second; only the end of
+ * a turn is durable. While an answer streams, the page holds its lock, so that other tabs know that the page lives. When the
+ * page may be about to go, the newest words are written in its last task.
  */
 export class Streams {
   readonly #writer: Writer;
@@ -50,7 +50,7 @@ export class Streams {
     return [...this.#streams.keys()];
   }
 
-  /** Takes an answer's lock. Without one other tabs may take it for interrupted; nothing is lost by that. */
+  /** Takes an answer's lock. Without the lock other tabs may take the answer for interrupted; nothing is lost by that. */
   async begin(key: string, branchId: string): Promise<Stream> {
     const stream: Stream = { branchId, timer: undefined, latest: undefined, draft: undefined, release() {} };
     this.#streams.set(key, stream);
@@ -60,7 +60,7 @@ export class Streams {
     return stream;
   }
 
-  /** An answer has ended here. Its lock is held until `saved`: no other tab may take it for dead before. */
+  /** Ends an answer. Its lock is held until `saved` resolves, so that no other tab takes the answer for dead before. */
   end(key: string, saved: Promise<unknown> = Promise.resolve()): void {
     const stream = this.#streams.get(key);
     if (!stream) return;
@@ -75,8 +75,8 @@ export class Streams {
   }
 
   /**
-   * Runs a task while no other tab runs one about the same subject. Locks of the store keep nobody out; so each says that it
-   * wants in, and of those who see each other the lesser name goes first.
+   * Runs a task while no other tab runs one with the same subject. Locks of the store exclude nobody, so each tab says that it
+   * wants in, and among those who see each other the lesser name goes first.
    *
    * @throws busy after {@link PATIENCE}
    */
@@ -89,7 +89,7 @@ export class Streams {
     }
   }
 
-  /** The same until the result is called. Waits `patience` ms at most. */
+  /** Holds a subject until the result is called. Waits `patience` ms at most. */
   async claim(subject: string, patience: number = PATIENCE): Promise<() => void> {
     const { store, chatId } = this.#writer.desk;
     const prefix = `alone ${subject} `;
@@ -151,7 +151,7 @@ export class Streams {
     return this.#keep(key, stream, message, { isDurable: true });
   }
 
-  /** Writes what is not on the disk, or on its way there, and for one task also what others hand in now. */
+  /** Writes the words that are not on the disk, nor on their way there, and for one task also those that others hand in now. */
   #leave(): void {
     this.#isLeaving = true;
     setTimeout(() => {
@@ -161,7 +161,7 @@ export class Streams {
       if (stream.latest) void this.#keep(key, stream, stream.latest, { isLeaving: true });
   }
 
-  /** Resolves to false where the disk refuses: nothing is lost, the turn's end is written durably. */
+  /** Writes a draft. Resolves to false where the disk refuses: nothing is lost, because the turn's end is written durably. */
   async #keep(key: string, stream: Stream, message: UIMessage, options?: DraftOptions): Promise<boolean> {
     const record = this.#writer.replica.record(key);
     if (!record) return false;
@@ -182,14 +182,14 @@ function pause(): Promise<void> {
   return new Promise((resolve) => setTimeout(resolve, 10));
 }
 
-/** Stops drafts of a stream: these words are being written for good. */
+/** Stops drafts of a stream, because its words are being written durably. */
 export function stopDrafts(stream: Stream, words?: UIMessage): void {
   clearTimeout(stream.timer);
   stream.timer = undefined;
   stream.latest = words;
 }
 
-/** The refusal of what must not happen while an answer grows. */
+/** The error for a change that is not allowed while an answer grows. */
 export function stillWritten(id: string): ContextError {
   const message = 'An answer is still growing here, or in another tab. Wait for it, or stop it there.';
   return new ContextError('busy', message, { details: { id } });

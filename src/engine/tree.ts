@@ -22,8 +22,8 @@ import { messageNotFound, type Handle } from './handles.ts';
 import type { Writer } from './writer.ts';
 
 /**
- * What a person does with branches and checkpoints. Each operation is a mark or two, and an entry of the operation log that
- * knows what the marks said before, so that it can be undone. None moves or removes a message.
+ * A person's operations on branches and checkpoints. Each is a mark or two, and an entry of the operation log with the marks'
+ * values before, so that it can be undone. None moves or removes a message.
  */
 export class Tree {
   readonly #writer: Writer;
@@ -67,7 +67,7 @@ export class Tree {
     });
   }
 
-  /** A branch that ends at a message: an empty one that is there, or a new one. It is shown if pending ones are `leaving`. */
+  /** A branch that ends at a message: an existing empty one, or a new one. It is shown if pending messages are `leaving`. */
   async #branchAt(
     kind: 'rewind' | 'restore' | 'btw',
     find: () => MessageRecord,
@@ -108,7 +108,7 @@ export class Tree {
     return info;
   }
 
-  /** A branch that ends at this message, on which nothing was ever said, and whose messages another branch holds. */
+  /** A branch without messages of its own that ends at this message, if another branch holds it. */
   #emptyAt(key: string, not: string | undefined): Handle | undefined {
     const { replica, view } = this.#writer;
     return view.live().find((handle) => {
@@ -134,7 +134,7 @@ export class Tree {
       const { branch, at } = find();
       const from = view.activeId;
       const name = view.nameOf(from);
-      // Missing words may be those of a chat that was deleted meanwhile.
+      // Bodies may be missing because the chat was deleted meanwhile.
       if (!(await view.foresee(branch, at))) await this.#writer.others.pull();
       this.#drop(leaving);
       view.show(branch.id, at);
@@ -267,12 +267,12 @@ export class Tree {
     const { id, name, saved } = await this.#writer.inTurn(async () => {
       const shown = this.#toDelete(nameOrId);
       if (shown.id === view.activeId) await view.foresee(shown.next, null);
-      // Its chat may be deleted by now.
+      // The chat of this branch may be deleted by now.
       const { id, way, next } = this.#toDelete(nameOrId);
       const isShown = id === view.activeId;
       const { chat } = replica.chat.ends.get(way.record) as EndsRecord;
       const value: DeletionValue = { on: true, at: replica.now() };
-      // Later words bring it back, unless they grow here.
+      // A later message brings the branch back, unless it grows here.
       const key = replica.own.has(way.head ?? '') ? way.head : spokenAt(replica.chat, way.head);
       const mark = replica.mark(markId.deletion(way.record, key), value, chat);
       const to = isShown ? next.id : undefined;
@@ -285,7 +285,7 @@ export class Tree {
     desk.emit({ type: 'branch', action: 'delete', name, id });
   }
 
-  /** A branch that may go, and the one that is shown then: the one used last. */
+  /** The branch to delete, and the most recently used other one, which is then shown. */
   #toDelete(nameOrId: string): { readonly id: string; readonly way: Way; readonly next: Handle } {
     const { view } = this.#writer;
     const branch = view.findBranch(nameOrId);
@@ -296,7 +296,7 @@ export class Tree {
     throw new ContextError('last-branch', message, { details: { branch: name } });
   }
 
-  /** Writes a mark and logs it; `before` takes it back. Shows `to`, and drops what is `leaving`. */
+  /** Writes a mark and logs it; `before` undoes it. Shows `to`, and drops the pending messages that are `leaving`. */
   #mark(
     kind: Operation['kind'],
     label: string,

@@ -20,7 +20,7 @@ import { messageNotFound, type Handle } from './handles.ts';
 import type { TurnDelta, Writer } from './writer.ts';
 
 /**
- * Turns: a question, the answer that is reserved for it, and the words of that answer.
+ * Turns: a question, the answer that is reserved for it, and that answer's words.
  *
  * Question and reserved answer are one delta. From then on this page holds the answer's lock; its words are drafts, and its end
  * is a version. Whatever other tabs do at the same time, each writes messages of its own.
@@ -40,7 +40,7 @@ export class Turns {
     expectIds(options);
     const start = performance.now();
     const { streams, view } = this.#writer;
-    // A second answer to a question that another tab answers would be an accident.
+    // Two tabs that answer one saved question would do so by accident.
     const mayBeAgain = options.answer === undefined && turn.every(({ id }) => view.find(id) !== undefined);
     const isSole = options.isSole === true || mayBeAgain;
     const ask = async () => {
@@ -88,7 +88,7 @@ export class Turns {
     }
   }
 
-  /** Where a turn goes: what of it is new, and behind which message. */
+  /** The place of a turn: which of its messages are new, and which message they follow. */
   async #placeOf(turn: readonly UIMessage[], branch: Handle, { parentId }: AskOptions): Promise<Place> {
     const { view } = this.#writer;
     const head = view.headOf(branch);
@@ -120,8 +120,8 @@ export class Turns {
   }
 
   /**
-   * What a turn hangs on: where a message of its id hangs, to be asked again or in other words, or else the head of its branch.
-   * Other words under an id of another conversation are a new message: an app may number its own.
+   * The message that a turn follows: the parent of the known message with its id, to be asked again or in other words, or else
+   * the head of its branch. Other content under an id of another conversation is a new message: apps may number their messages.
    */
   #parentOf(message: UIMessage | undefined, known: MessageRecord | undefined, branch: Handle): string | null {
     const { replica, view } = this.#writer;
@@ -157,7 +157,7 @@ export class Turns {
     return { branch: undefined, messages, ends: made.delta.ends, marks: [...marks, ...made.delta.marks] };
   }
 
-  /** Refuses an answer to a question that another tab answers, and words for an answer behind which one grows. */
+  /** Refuses a second answer to a question that another tab answers, and changes of an answer behind which one grows. */
   #refuseBeside(question: string | null, answer?: string): void {
     const { replica, streams } = this.#writer;
     const foreign = replica.foreign();
@@ -175,7 +175,7 @@ export class Turns {
     call?: CallFacts,
   ): Promise<void> {
     const { replica, streams, view } = this.#writer;
-    // An answer that grows here is meant before any other of its id.
+    // An answer that grows here comes before any other message of its id.
     const growing = streams.keys().find((one) => one === idOrKey || replica.idOf(one) === idOrKey);
     const record = replica.record(growing) ?? view.message(idOrKey);
     const { key } = record;
@@ -187,7 +187,7 @@ export class Turns {
     await this.#settle(key, change, status, call);
   }
 
-  /** Durable words of a growing answer are a durable draft; where the disk refuses, they are written with its end. */
+  /** Saves words of a growing answer as a durable draft; if the disk refuses, they are written with its end. */
   async #keepWords(key: string, words: UIMessage, stream: Stream): Promise<void> {
     const start = performance.now();
     const { desk, streams } = this.#writer;
@@ -196,13 +196,13 @@ export class Turns {
       await streams.keep(key, words, stream);
       return true;
     });
-    // It ended while this waited for its turn.
+    // The answer ended while this call waited.
     if (!isKept) return this.#settle(key, words, undefined);
     desk.publish();
     this.#tell('draft', key, 'streaming', stream, start);
   }
 
-  /** Changes saved words, one tab after the other, so that two tools' results are both kept. */
+  /** Changes saved words, one tab after the other, so that the results of two tools are both kept. */
   async #rewrite(key: string, change: (saved: UIMessage) => UIMessage, status: MessageStatus | undefined) {
     const { replica, streams, view } = this.#writer;
     const stream = streams.get(key);
@@ -217,13 +217,13 @@ export class Turns {
       await (isGrowing ? this.#keepWords(key, words, stream) : this.#settle(key, words, status));
     };
     if (status !== 'streaming') return stream ? rewrite() : streams.alone(TURN, rewrite);
-    // Another chat of this page lets it grow, or is about to.
+    // Another chat of this page lets the answer grow, or is about to.
     if (stream || this.#beginning.has(key)) throw stillWritten(replica.idOf(key));
     this.#beginning.add(key);
     await streams.alone(TURN, rewrite).finally(() => this.#beginning.delete(key));
   }
 
-  /** A message that was known before a wait: its chat may be deleted by now. */
+  /** A message that was known before a wait; throws if its chat was deleted meanwhile. */
   #still(key: string): MessageRecord {
     const record = this.#writer.replica.record(key);
     if (!record) throw messageNotFound(key);
@@ -240,7 +240,7 @@ export class Turns {
     this.#tell(phase, key, next, stream, start);
   }
 
-  /** Where another tab has asked behind an answer before it went on here, the answer stays what it was. */
+  /** Ends a continuation that another tab's question came before: the answer stays as it was. */
   async #giveWay(key: string, words: UIMessage, before: MessageStatus): Promise<void> {
     const { replica } = this.#writer;
     await this.#writer.others.pull();
@@ -270,7 +270,7 @@ export class Turns {
     if (stream) stopDrafts(stream, given);
     await stream?.draft;
     const record = this.#still(key);
-    // An end without words keeps those that were drafted.
+    // An end without words keeps the drafted ones.
     const isEnd = next !== 'streaming' && isOwn;
     const words = isEnd && given.parts.length === 0 ? (replica.body(key) ?? given) : given;
     const isSilent = isEnd && words.parts.length === 0 && !hasWords(shownVersion(record));
@@ -298,15 +298,18 @@ export class Turns {
   }
 }
 
-/** What tabs do one after the other: to answer a saved question again, to let an answer go on, to answer its calls. */
+/**
+ * The subject of what tabs do one after the other: answering a saved question again, continuing an answer, answering its tool
+ * calls.
+ */
 const TURN = 'turn';
 
 type Phase = 'start' | 'draft' | 'end';
 
 interface Place {
-  /** The message that it hangs on. */
+  /** The message that the turn follows. */
   readonly under: string | null;
-  /** What of it is not saved yet. */
+  /** Its messages that are not saved yet. */
   readonly fresh: readonly UIMessage[];
   /** Whether it makes a branch. */
   readonly isFork: boolean;
@@ -319,7 +322,7 @@ interface Reserved {
   readonly answer: UIMessage | undefined;
 }
 
-/** A settled message keeps its status, or streams again; only what streams ends. */
+/** The status after an update: a settled message keeps its status, or streams again; only a streaming one ends. */
 function nextStatus(id: string, before: MessageStatus, isOwn: boolean, given?: MessageStatus): MessageStatus {
   const status = given ?? (isOwn ? 'streaming' : before);
   expectStatus(status);

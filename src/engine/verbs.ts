@@ -13,20 +13,20 @@ import type { Session } from './session.ts';
 import { NO_VERSIONS, type BranchInfo, type CheckpointInfo, type Versions } from './state.ts';
 
 /**
- * What an engine does with branches, checkpoints and versions. Methods run in the order of their calls. Questions answered
- * at once have empty answers until the chat is read; answers stay the same objects until they change.
+ * The engine's methods for branches, checkpoints and versions. They run in the order of their calls. Synchronous queries return
+ * empty results until the chat is read; results stay the same objects until they change.
  */
 export abstract class Verbs extends Face {
-  /** @internal The session, once its code is loaded and the chat is read. A failure is tried again by the next call. */
+  /** @internal The session, once its code is loaded and the chat is read. After a failure the next call tries again. */
   protected abstract opened(): Promise<Session>;
 
-  /** @internal The same with code that is not needed before; later calls wait for it, too. */
+  /** @internal The session with more of its code loaded; later calls wait for that code, too. */
   protected abstract with(code: 'saves' | 'tree'): Promise<Session>;
 
-  /** @internal What is answered at once; undefined until the chat is read. */
+  /** @internal The synchronous queries; undefined until the chat is read. */
   protected abstract get questions(): Questions | undefined;
 
-  /** A new version of a message beside the old one, without asking a model; resolves to its id. */
+  /** Adds a version of a message beside it, without calling a model; resolves to its id. */
   async edit(id: string, content: MessageContent): Promise<string> {
     const own = ownOptions(content);
     return (await this.with('tree')).tree.edit(id, own);
@@ -44,18 +44,20 @@ export abstract class Verbs extends Face {
     return (await this.with('tree')).tree.restore(pending, checkpoint);
   }
 
-  /** "By the way": makes a branch that ends where this one does, and stays. Pending messages stay too. */
+  /** "By the way": makes a branch that ends where this one does, and stays on this one. Pending messages stay too. */
   async btw(): Promise<BranchInfo> {
     return (await this.with('tree')).tree.btw();
   }
 
-  /** Shows another branch once its words are loaded; resolves when that is stored. Pending messages are dropped. */
+  /** Shows another branch once its messages are loaded; resolves when that is stored. Pending messages are dropped. */
   async switchBranch(nameOrId: string): Promise<void> {
     const { pending } = this.desk;
     return (await this.with('tree')).tree.switchBranch(pending, nameOrId);
   }
 
-  /** Shows a message: the branch that ends there, or else the one used last that holds it, up to it. Makes no branch. */
+  /**
+   * Shows a message: the branch that ends there, or else the most recently used one that holds it, up to it. Makes no branch.
+   */
   async checkout(id: string): Promise<void> {
     return (await this.with('tree')).tree.checkout(id);
   }
@@ -72,8 +74,8 @@ export abstract class Verbs extends Face {
   }
 
   /**
-   * Adds settled messages in one durable transaction, without asking a model: on the branch named, which must end at
-   * `parentId`, or on a new one. What is shown stays. Rejects with `invalid-messages`, `message-not-found`,
+   * Adds settled messages in one durable transaction, without calling a model: on the named branch, which must end at
+   * `parentId`, or on a new one. The shown branch stays. Rejects with `invalid-messages`, `message-not-found`,
    * `branch-not-found`, and `invalid-options` for no messages and for a branch that ends elsewhere.
    */
   async add(messages: readonly UIMessage[], options: AddOptions): Promise<BranchInfo> {
@@ -82,14 +84,15 @@ export abstract class Verbs extends Face {
   }
 
   /**
-   * Undoes the last operation on a branch or checkpoint, also of an earlier visit; undefined where there is none. A branch
-   * that has gained messages since is only switched away from. Rejects with `overtaken` where another tab changed the same.
+   * Undoes the last operation on a branch or checkpoint, also one of an earlier visit; undefined where there is none. A branch
+   * that has gained messages since is only switched away from. Rejects with `overtaken` where another tab changed the same
+   * branch or checkpoint later.
    */
   async undo(): Promise<Operation | undefined> {
     return (await this.with('tree')).tree.history.undo();
   }
 
-  /** Does again what was undone last; undefined where there is nothing. Rejects with `overtaken`. */
+  /** Redoes the operation that was undone last; undefined where there is none. Rejects with `overtaken`. */
   async redo(): Promise<Operation | undefined> {
     return (await this.with('tree')).tree.history.redo();
   }
@@ -99,38 +102,40 @@ export abstract class Verbs extends Face {
     return this.questions?.operations() ?? NONE;
   }
 
-  /** Names the head, or any message of the chat. A name that exists moves and keeps its id. */
+  /**
+   * Puts a checkpoint on the head, or on any message of the chat. An existing checkpoint of that name moves, and keeps its id.
+   */
   async checkpoint(name: string, options?: { readonly at?: string }): Promise<CheckpointInfo> {
     const own = ownOptions(options);
     return (await this.with('tree')).tree.checkpoint(name, own);
   }
 
-  /** Gives a checkpoint another name. Rejects with `name-taken`. */
+  /** Renames a checkpoint. Rejects with `name-taken`. */
   async renameCheckpoint(name: string, to: string): Promise<CheckpointInfo> {
     return (await this.with('tree')).tree.renameCheckpoint(name, to);
   }
 
-  /** Deletes a checkpoint; the message that it named stays. */
+  /** Deletes a checkpoint; its message stays. */
   async deleteCheckpoint(name: string): Promise<void> {
     return (await this.with('tree')).tree.deleteCheckpoint(name);
   }
 
-  /** The versions of a message that live branches reach, and its place among them. Total. */
+  /** The versions of a message that live branches reach, and its index among them. Never throws. */
   siblings(id: string): Versions {
     return this.questions?.siblings(id) ?? NO_VERSIONS;
   }
 
-  /** Shows another version of a message: the branch used last among those that hold it. */
+  /** Shows another version of a message, on the most recently used branch that holds it. */
   async selectSibling(id: string): Promise<void> {
     return (await this.with('tree')).tree.selectSibling(id);
   }
 
-  /** The places where the chat continues in more than one way, in the order in which they were made. */
+  /** The messages with more than one continuation, in the order in which they forked. */
   forks(): readonly Fork[] {
     return this.questions?.forks() ?? NONE;
   }
 
-  /** Whether a message is whole, growing or cut short; undefined for an unknown one. */
+  /** Whether a message is complete, streaming or interrupted; undefined for an unknown one. */
   status(id: string): MessageStatus | undefined {
     return this.questions?.status(id);
   }
@@ -145,30 +150,33 @@ export abstract class Verbs extends Face {
     return this.questions?.nodesOf(id, branchId) ?? NONE;
   }
 
-  /** A message that is loaded; undefined otherwise. */
+  /** A message, if it is loaded; undefined otherwise. */
   message(id: string): UIMessage | undefined {
     return this.questions?.message(id);
   }
 
   /**
-   * Whether the message of this id has the same role, parts and metadata, reminders aside. Undefined where it is not loaded
-   * and its preview is equal.
+   * Whether the saved message of this id has the same role, parts and metadata, reminders aside. Undefined where it is not
+   * loaded and only its preview can be compared.
    */
   matches(message: UIMessage, key?: string): boolean | undefined {
     return this.questions?.matches(message, key);
   }
 
-  /** @internal The key of a branch's last message, also of one that another tab is writing. */
+  /** @internal The key of a branch's last message, even if another tab is writing that one. */
   lastOf(branchId: string): string | undefined {
     return this.questions?.lastOf(branchId);
   }
 
-  /** @internal The id of the branch used last that holds a message, by key; undefined for none. */
+  /** @internal The id of the most recently used branch that holds a message, by key; undefined for none. */
   branchHolding(key: string): string | undefined {
     return this.questions?.branchHolding(key);
   }
 
-  /** The facts of the requests that made an answer, oldest first, the last 20; [] where nobody told. Equal until it changes. */
+  /**
+   * The facts of the requests behind an answer, oldest first, the last 20; [] where none are known. The same array until they
+   * change.
+   */
   calls(id: string): readonly CallFacts[] {
     return this.questions?.calls(id) ?? NONE;
   }
@@ -179,8 +187,8 @@ export abstract class Verbs extends Face {
   }
 
   /**
-   * Two messages, or branches by name or id (which stand for their heads), from the last message that both have. Reads the
-   * bodies of both sides. Rejects with `message-not-found`.
+   * Compares two messages, or two branches by name or id (which stand for their heads), from their last common message on.
+   * Reads the bodies of both sides. Rejects with `message-not-found`.
    */
   async compare(a: string, b: string): Promise<Comparison> {
     return (await this.opened()).compare(a, b);

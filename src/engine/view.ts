@@ -8,24 +8,24 @@ import { keepIfSame, keepSame, sameItems } from './same.ts';
 import type { BranchInfo, EngineState } from './state.ts';
 import type { Writer } from './writer.ts';
 
-/** How many messages are loaded when a branch is shown, and how many more by each `loadMore()`. */
+/** How many messages are loaded when a branch is shown, and with each `loadMore()`. */
 export const PAGE = 200;
 
-/** What is shown of a chat: the loaded end of the active chain, and what another tab writes behind it. */
+/** What is shown of a chat: the loaded end of the active chain, and behind it what another tab writes. */
 export class View extends Handles {
   #shown: Shown = { head: null, keys: [], from: 0 };
   #behind: readonly string[] = [];
-  /** Messages whose bodies were asked for and not found. */
+  /** Messages whose bodies were not found. */
   readonly #lost: Set<string> = new Set();
 
-  /** Loads the last messages of what is shown: at least `count`, or as many as were loaded. */
+  /** Loads the last messages of the active branch: at least `count`, or as many as were loaded before. */
   async load(count = 0): Promise<void> {
     const head = this.head();
     const next = this.#next(head, count);
     await this.loadBodies(next.keys.slice(next.from));
     this.#behind = this.at === null ? this.#foreignBehind() : [];
     await this.loadBodies(this.#behind).catch(() => {});
-    // Another branch may be shown by now, or a message may have come.
+    // During the read another branch may have been shown, or a message may have come.
     if (this.head() !== head) return this.load();
     this.#shown = next;
   }
@@ -34,14 +34,14 @@ export class View extends Handles {
     return this.#shown.keys.length - this.#shown.from;
   }
 
-  /** Loads what a branch would show, up to `at`; whether all of it was found. */
+  /** Loads what a branch would show, up to `at`; resolves to whether all of it was found. */
   async foresee({ key }: Handle, at: string | null): Promise<boolean> {
     const { keys, from } = this.#next(at ?? key, 0);
     await this.loadBodies(keys.slice(from));
     return this.replica.missing(keys.slice(from)).length === 0;
   }
 
-  /** Loads the bodies of these messages that are not loaded. */
+  /** Loads those bodies of these messages that are not loaded. */
   async loadBodies(keys: readonly string[]): Promise<void> {
     const missing = this.replica.missing(keys).filter((key) => !this.#lost.has(key));
     if (missing.length === 0) return;
@@ -51,7 +51,7 @@ export class View extends Handles {
     for (const key of missing) if (!bodies.has(key)) this.#lost.add(key);
   }
 
-  /** Asks again for bodies that were not found. */
+  /** Lets the next read ask again for bodies that were not found. */
   lookAgain(): void {
     this.#lost.clear();
   }
@@ -73,7 +73,7 @@ export class View extends Handles {
     return { head, keys, from: Math.min(kept, Math.max(0, keys.length - count)) };
   }
 
-  /** The chain of a head, made from the shown one where they share a beginning. */
+  /** The chain of a head; reuses the beginning that it shares with the shown chain. */
   #chainTo(head: string | null): { readonly keys: readonly string[]; readonly shared: number } {
     const { chat } = this.replica;
     const { keys } = this.#shown;
@@ -92,7 +92,7 @@ export class View extends Handles {
   slices(before: EngineState): Partial<EngineState> {
     const next = this.#next(this.head(), 0);
     const messages = this.#messagesOf(next.keys.slice(next.from));
-    // While bodies are still to be read, the slices stay.
+    // While bodies are being read, the slices stay.
     if (!messages) return {};
     this.#shown = next;
     const isThere = this.at === null && this.#behind.length > 0 && this.#foreignBehind().length > 0;
@@ -111,7 +111,7 @@ export class View extends Handles {
     };
   }
 
-  /** The messages of these keys that show; undefined while the body of one is still to be read. */
+  /** Those messages of these keys that show; undefined while the body of one is being read. */
   #messagesOf(keys: readonly string[]): UIMessage[] | undefined {
     const messages: UIMessage[] = [];
     for (const key of keys) {
@@ -157,26 +157,26 @@ export class View extends Handles {
 
 const silent = new WeakMap<MessageRecord, UIMessage>();
 
-/** The chain shown: all of its keys, first to last, and the index of the first one that is loaded. */
+/** The shown chain: all of its keys, first to last, and the index of the first loaded message. */
 interface Shown {
   readonly head: string | null;
   readonly keys: readonly string[];
   readonly from: number;
 }
 
-// ------------------------------------------------------------------ what a model gets
+// ------------------------------------------------------------------ what a model reads
 
 /**
- * The messages for a model call, kept from turn to turn: a long chat grows by two, so only what is new is walked, read and
- * checked. The chain that was asked for last is kept as a list; a message that changed cuts it at its place.
+ * The messages for a model call, kept from turn to turn: a long chat grows by two messages, so only these are walked, read and
+ * checked. The chain of the last call is kept as a list; a changed message cuts the list at its place.
  */
 export class Chains {
   readonly #writer: Writer;
   readonly #checked: WeakMap<UIMessage, boolean> = new WeakMap();
-  /** The keys of the kept chain, oldest first, and the place of each; keys that were cut off may be in here. */
+  /** The keys of the kept chain, oldest first, and the index of each; keys that were cut off may remain in the map. */
   readonly #keys: string[] = [];
   readonly #places: Map<string, number> = new Map();
-  /** The messages among them that can be sent, and how many of those there are up to and including each key. */
+  /** Those messages that can be sent, and how many of them there are up to and including each key. */
   readonly #messages: UIMessage[] = [];
   readonly #sent: number[] = [];
 
@@ -188,7 +188,7 @@ export class Chains {
     this.#truncate(0);
   }
 
-  /** Forgets the kept chain from a message on, because it changed. */
+  /** Cuts the kept chain at a message that changed. */
   cut(key: string): void {
     const at = this.#placeOf(key);
     if (at !== undefined) this.#truncate(at);
@@ -205,14 +205,14 @@ export class Chains {
     if (length === 0) this.#places.clear();
   }
 
-  /** The messages up to `head`, oldest first, that can be sent: with parts, and valid. Costs what is new. */
+  /** The messages up to `head` that can be sent (with parts, and valid), oldest first. Reads only what is new. */
   async messages(head: string | null): Promise<UIMessage[]> {
     for (;;) {
       const keys = this.#cutTo(head);
       await this.#writer.view.loadBodies(keys);
       const bodies = keys.map((key) => this.#writer.replica.body(key));
       await this.#check(bodies.filter((body) => body !== undefined));
-      // A message may have grown meanwhile, or another chain was asked for.
+      // During the read a message may have grown, or another chain was requested.
       const isSame = sameItems(this.#cutTo(head), keys);
       if (!isSame || keys.some((key, i) => this.#writer.replica.body(key) !== bodies[i])) continue;
       keys.forEach((key, i) => this.#add(key, bodies[i]));
@@ -220,7 +220,7 @@ export class Chains {
     }
   }
 
-  /** Cuts the kept chain to what it shares with the one of `head`; gives the other keys of that. */
+  /** Cuts the kept chain to what it shares with the chain of `head`; returns the other keys of that chain. */
   #cutTo(head: string | null): string[] {
     const fresh: string[] = [];
     let shared = 0;

@@ -19,11 +19,11 @@ import { Streams } from './streams.ts';
 import { Chains, View } from './view.ts';
 
 /**
- * The one door for change, and what puts the rooms together: what this page knows (`replica.ts`), shows (`view.ts`), writes
- * to the disk (`line.ts`) and streams (`streams.ts`), and what others do (`others.ts`).
+ * The only path of a change, and the owner of the engine's parts: what this page knows (`replica.ts`), shows (`view.ts`),
+ * writes to the disk (`line.ts`) and streams (`streams.ts`), and what other tabs do (`others.ts`).
  *
- * A method looks at what is known and makes records; they are joined, shown and put in line for the disk. Between looking and
- * joining it waits for nothing but words that must be read, and methods take turns; the way to the disk is shared.
+ * A method reads what is known and makes records, which are joined, shown and queued for the disk. Between reading and joining
+ * a method awaits nothing but bodies that it has to read. Methods run one after another; their records share the commits.
  */
 export class Writer {
   readonly desk: Desk;
@@ -44,7 +44,7 @@ export class Writer {
     this.view = new View(desk, this.replica);
   }
 
-  /** Runs tasks one after another, in the order in which they were given. */
+  /** Runs a task after the tasks before it. */
   inTurn<T>(task: () => Promise<T>): Promise<T> {
     const run = this.#tail.then(task);
     this.#tail = run.catch(() => {});
@@ -52,7 +52,8 @@ export class Writer {
   }
 
   /**
-   * Joins a delta, shows it (`show`) and puts it in line. `saved` rejects only with what the store will never take.
+   * Joins a delta, shows it (`show`) and queues it for the disk. `saved` rejects only with refusals that another try can't
+   * mend.
    *
    * @throws chat-deleted where the chat was deleted since the delta was planned
    */
@@ -77,8 +78,8 @@ export class Writer {
   }
 
   /**
-   * The same for a turn, by `onConflict`: with `fork` it is joined at once; with `error` and `rebase` the store is asked first
-   * whether the branch still ends where this page saw it. `plan` is called again for a rebase.
+   * Commits a turn by the policy `onConflict`: with `fork` it is joined at once; with `error` and `rebase` the store is asked
+   * first whether the branch still ends where this page saw it end. A rebase calls `plan` again.
    */
   async commitTurn(plan: () => Promise<TurnDelta>, show: () => void): Promise<Written> {
     if ((this.desk.options.onConflict ?? 'fork') === 'fork') return this.commit(await plan(), show);
@@ -86,7 +87,10 @@ export class Writer {
     return commitExpecting(this, plan, show);
   }
 
-  /** A delta with the metadata of a first write. Throws `chat-deleted` where the chat was deleted since it was planned. */
+  /**
+   * The delta, with the engine's metadata if it is the first write. Throws `chat-deleted` where the chat was deleted since the
+   * delta was planned.
+   */
   whole({ messages = [], ends = [], marks = [] }: Partial<ChatDelta>): ChatDelta {
     const { chat, deleted } = this.replica;
     const made = new Set(messages.map(({ key }) => key));
@@ -111,7 +115,7 @@ export class Writer {
     return (this.#folds ??= new Folds(this));
   }
 
-  /** Settles answers that no tab streams any more: their words so far are kept, silent ones are taken back. */
+  /** Settles answers that no tab streams any more: drafted words are kept, and answers without words are removed. */
   async recover(): Promise<void> {
     if (this.replica.abandoned().length === 0) return;
     const { store, chatId } = this.desk;
@@ -139,7 +143,7 @@ export class Writer {
     return { chat, marks: [this.replica.mark(markId.beginning(chat), beginning, chat)] };
   }
 
-  /** The engine's metadata, with its first write: the fields that nobody has set. */
+  /** The marks of the engine's metadata, for the first write: the fields that nobody has set. */
   #metadata({ messages, ends, marks }: ChatDelta): Mark[] {
     const [first] = [...messages, ...ends, ...marks];
     const { metadata } = this.desk.options;
@@ -168,7 +172,7 @@ export class Writer {
     return { id, at: this.replica.now(), createdAt: Date.now(), chat, keys };
   }
 
-  /** A new branch that ends at a message, named after `base`; without, it is `main`. */
+  /** A new branch that ends at a message, named after `base`; without a base it is `main`. */
   newBranch(
     key: string,
     chat: string,
@@ -182,7 +186,7 @@ export class Writer {
     return { record, delta: { ends, marks: [this.replica.mark(markId.name(record, key), value, chat)] } };
   }
 
-  /** Marks for derived names beside a fork: without them the next join would change these names. */
+  /** Marks that fix the derived names beside a fork: without them the next join would change these names. */
   #namesShown(): Mark[] {
     const { chat, branches } = this.replica;
     const forked = new Set(branches.live.flatMap(({ fork, record }) => (fork === null ? [] : record)));
@@ -206,17 +210,20 @@ export class Writer {
     return false;
   }
 
-  /** The view as it is stored, where there is more than one branch. */
+  /** The stored form of the view, if there is more than one branch. */
   viewRecord(): Readonly<Record<string, unknown>> {
     return this.view.live().length > 1 ? { view: this.view.toStore() } : {};
   }
 
-  /** All local records: for a database that was cleared. */
+  /** All local records, for a database that was cleared. */
   local(): Readonly<Record<string, unknown>> {
     return { ...this.history?.toLocal(), view: this.view.toStore() };
   }
 
-  /** What a new version beside the children of `parent` is named after: the branch that holds the oldest of that role. */
+  /**
+   * The name that a new version beside the children of `parent` is derived from: that of the branch with the oldest version of
+   * that role.
+   */
   forkBase(parent: string | null, role: string, fallback: Handle): string | undefined {
     const { chat } = this.replica;
     const handles = this.view.live();
@@ -232,20 +239,20 @@ export class Writer {
   }
 }
 
-/** What is written; local records may depend on what is shown by then. */
+/** What to write; local records may depend on what is shown by then. */
 export interface Change extends Partial<Omit<StoreDelta, 'local'>> {
   readonly local?: StoreDelta['local'] | (() => StoreDelta['local']);
 }
 
-/** A write on its way. */
+/** A write under way. */
 export interface Written {
-  /** Resolves when it is on the disk; rejects with what the store says. */
+  /** Resolves when it is on the disk; rejects with the store's error. */
   readonly strict: Promise<void>;
-  /** The same; resolves, too, where the disk refuses and it stays in line. */
+  /** Resolves also where the disk refuses and the records wait in the line. */
   readonly saved: Promise<void>;
 }
 
-/** What a turn writes, and the branch that it goes on with; undefined for a new one. */
+/** What a turn writes, and the branch that it continues; undefined for a new one. */
 export interface TurnDelta extends Partial<StoreDelta> {
   readonly branch: Handle | undefined;
 }
