@@ -15,55 +15,55 @@ import { compareMarks, type Joined } from './join.ts';
 import { kindOf, messageOfMark, recordOf, type DeletionValue, type NameValue, uniqueNames } from './marks.ts';
 
 /**
- * Branches are derived.
+ * Deriving branches.
  *
- * Two tabs may answer at once, a full disk may keep an answer back for an hour, a clock may be wrong. If a branch were
- * made when it is written, each of them would have to know of the others first. So nobody makes one: a branch record says
- * where it was seen to end, as often as it was seen, and whoever looks at the same records sees the same branches, one for
- * each end. Where the ways of one record part, the one whose first own message is older goes on under the record's id;
- * each other one is shown beside it, under an id of the record and that message.
+ * Two tabs may answer at once, a full disk may keep an answer back for an hour, a clock may be wrong. If a branch were made
+ * when it is written, each writer would have to know of the others first. So nobody makes one: a branch record lists the ends
+ * that it was seen to have, and every reader of the same records derives the same branches, one for each end. Where the ways of
+ * one record part, the one whose first own message is older keeps the record's id; each other one is shown beside it, under an
+ * id made of the record and that message.
  *
- * So a derived id says nothing for ever: an older sibling may arrive tomorrow and take it. It is never stored. Marks name
- * the record and a message, and what a page holds on to is a handle of its own.
+ * So a derived id is not permanent: an older sibling may arrive tomorrow and take it. It is never stored. Marks name the record
+ * and a message, and a page refers to branches by handles of its own.
  *
- * Each record's ways are kept. A turn moves one end of one record, which costs that turn; what two tabs wrote at once costs
- * the messages behind the place where they part.
+ * The ways of each record are kept. A turn moves one end of one record, which costs that turn; what two tabs wrote at once
+ * costs the messages behind the place where they part.
  */
 
-/** One branch, as it is shown. */
+/** A derived branch. */
 export interface Way {
-  /** Derived: the record's id, or `record/fork`. Never stored: after the next join it may name another way. */
+  /** Derived: the record's id, or `record/fork`. Never stored: after the next join it may name another branch. */
   readonly id: string;
   /** The id of its {@link EndsRecord}. */
   readonly record: string;
-  /** The key of the first message with which it leaves the way that goes on under the record; null for that one. */
+  /** The key of its first message that is not on the way that keeps the record's id; null for that way itself. */
   readonly fork: string | null;
-  /** The key of its last message, also of one that was taken back; null for an empty branch. */
+  /** The key of its last message, even if that was removed; null for an empty branch. */
   readonly end: string | null;
-  /** The key of its last message that was not taken back; null where nothing is left. */
+  /** The key of its last message that was not removed; null if there is none. */
   readonly head: string | null;
-  /** Orders branches, as {@link MessageRecord.at}: when the record was made, or the message of the fork. */
+  /** Orders branches, as {@link MessageRecord.at}: that of the record, or of the message of the fork. */
   readonly at: number;
-  /** Of the record, or of the message of the fork: ms since epoch. */
+  /** The creation time of the record, or of the message of the fork, in ms since epoch. */
   readonly createdAt: number;
-  /** Of live branches, no two have one name. */
+  /** Unique among live branches. */
   readonly name: string;
   /** Whether a person chose the name. */
   readonly isNamed: boolean;
-  /** The mark by which it is deleted; absent for a live one. */
+  /** The mark that deletes it; absent for a live branch. */
   readonly deleted?: Mark;
 }
 
-/** The branches of a chat. Belongs to one {@link ChatValue}, and is told of each join into it. */
+/** The branches of a chat. Belongs to one {@link ChatValue}, and is updated after each join into it. */
 export class Branches {
-  /** In the order in which they were made: by `at`, then by id. At least one, unless the chat shows none at all. */
+  /** In the order in which they were made: by `at`, then by id. At least one, unless the chat has no branches at all. */
   live: readonly Way[] = [];
 
-  /** In the same order. Their names may be taken by live ones. */
+  /** In the same order. Live branches may have their names. */
   deleted: readonly Way[] = [];
   readonly #chat: ChatValue;
   readonly #records = new Map<string, RecordWays>();
-  /** Records whose ways depend on what is said in a message, by its key. */
+  /** Records whose ways depend on the content of a message, by its key. */
   readonly #watching = new Map<string, Set<string>>();
 
   constructor(chat: ChatValue) {
@@ -71,7 +71,9 @@ export class Branches {
     this.update({ messages: [], ends: [], marks: [], isMoved: true });
   }
 
-  /** Takes over what a join has changed. Returns whether a branch has changed, came or went; all others keep their identity. */
+  /**
+   * Updates the branches after a join. Returns whether one has changed, was added or removed; all others keep their identity.
+   */
   update({ messages, ends, marks, isMoved }: Joined): boolean {
     const stale = new Set<string>(isMoved ? this.#chat.ends.keys() : []);
     for (const id of marks) {
@@ -85,7 +87,7 @@ export class Branches {
     return isChanged && this.#show();
   }
 
-  /** Takes over what a record says now. Returns whether its ways may have changed. */
+  /** Updates the ways of one record. Returns whether they may have changed. */
   #look(id: string, isStale: boolean): boolean {
     const record = this.#chat.ends.get(id) as EndsRecord;
     const before = this.#records.get(id);
@@ -140,7 +142,7 @@ function shownAs(way: Way, name: string): Way {
   return { ...live, name };
 }
 
-/** The way that was known, if it says the same. */
+/** The known way, if it is equal. */
 function keptWay(known: ReadonlyMap<string, Way>, way: Way): Way {
   const before = known.get(way.id);
   if (!before || before.deleted !== way.deleted) return way;
@@ -158,21 +160,21 @@ function sameList(a: readonly Way[], b: readonly Way[]): boolean {
 
 // ------------------------------------------------------------------ the ways of one record
 
-/** What is known of one record. */
+/** The ways of one record, and what they depend on. */
 interface RecordWays {
   readonly record: EndsRecord;
-  /** One for each end that nothing stands behind, unless nothing is left of it. */
+  /** One for each end without descendants, unless all of its messages were removed. */
   readonly ways: readonly Way[];
-  /** Messages that the record or a mark names, and that are not known yet. */
+  /** Messages that the record or a mark names, and that have not arrived. */
   readonly unknown: readonly string[];
-  /** Messages of which each change matters: unknown ones, ends, and what is taken back before them. */
+  /** Messages of which each change matters: unknown ones, ends, and removed ones before them. */
   readonly watched: readonly string[];
 }
 
-/** A way before it has a name. */
+/** A way without its name. */
 type Path = Pick<Way, 'fork' | 'end' | 'head'>;
 
-/** A record by all that is known of it. Costs the messages behind the first place where its ways part, and those to its marks. */
+/** Derives the ways of a record. Costs the messages behind the first place where they part, and those up to its marks. */
 function derived(chat: ChatValue, record: EndsRecord): RecordWays {
   const marks = marksOf(chat, record.id);
   const known = record.keys.filter((key) => chat.messages.has(key));
@@ -184,7 +186,7 @@ function derived(chat: ChatValue, record: EndsRecord): RecordWays {
 }
 
 /**
- * A record whose only end has moved on, or whose last message says something else; undefined where it must be derived anew.
+ * Updates a record whose only end has moved on, or whose last message has changed; undefined where it must be derived anew.
  * Costs the messages by which it moved on.
  */
 function continued(chat: ChatValue, record: EndsRecord, known: RecordWays): RecordWays | undefined {
@@ -194,7 +196,7 @@ function continued(chat: ChatValue, record: EndsRecord, known: RecordWays): Reco
   const isSingle = record.keys.length === 1 && known.record.keys.length === 1;
   const isOlder = record.at !== known.record.at || record.createdAt !== known.record.createdAt;
   if (!way || !end || !isSingle || isOlder || unknown.some((key) => chat.messages.has(key))) return undefined;
-  // Words at its end bring a deleted one back.
+  // New content at its end brings a deleted branch back.
   if (way.deleted || way.end === null || way.end !== way.head || settled(chat, end) !== end) return undefined;
   const passed = new Set<string>();
   if (!holds(chat, end, way.end, passed)) return undefined;
@@ -205,7 +207,7 @@ function continued(chat: ChatValue, record: EndsRecord, known: RecordWays): Reco
   return { record, ways, unknown, watched: [...unknown, ...tailOf(chat, path)] };
 }
 
-/** The path to each end that no other end descends from. Walks up from all of them until they meet. */
+/** The path to each end without descendants. Walks up from all of them until they meet. */
 function pathsTo(chat: ChatValue, ends: readonly string[]): Path[] {
   const passed = new Set<string>();
   /** The oldest of the next messages on these paths, by the key of the message before it. */
@@ -230,7 +232,7 @@ function pathsTo(chat: ChatValue, ends: readonly string[]): Path[] {
         at = goUp(at);
         depthAt -= 1;
       }
-    // They share nothing: both ways begin the chat.
+    // The paths share nothing: both begin the chat.
     if (!at) while (met) met = goUp(met);
   }
   const forkOf = (end: string): string | null => {
@@ -245,13 +247,13 @@ function pathsTo(chat: ChatValue, ends: readonly string[]): Path[] {
     .map((end) => ({ end, head: settled(chat, end), fork: forkOf(end) }));
 }
 
-/** The message before all that was taken back at the end of a chain; null where nothing is left. */
+/** The last message of a chain that was not removed; null if there is none. */
 function settled(chat: ChatValue, end: string | null): string | null {
   for (const record of upward(chat, end)) if (!isGone(record)) return record.key;
   return null;
 }
 
-/** The keys from an end to the last message with words, both included. */
+/** The keys from an end up to the last message with content, both included. */
 function tailOf(chat: ChatValue, { end, head }: Path): string[] {
   const keys: string[] = [];
   const spoken = spokenAt(chat, head);
@@ -263,8 +265,8 @@ function tailOf(chat: ChatValue, { end, head }: Path): string[] {
 }
 
 /**
- * The paths that are shown: none that another path holds whole, and of several that end at one visible message the first. Both
- * happen only where an answer was taken back.
+ * The paths to show: without those that another path contains, and only the first of several with one visible end. Both happen
+ * only where an answer was removed.
  */
 function shownPaths(chat: ChatValue, paths: readonly Path[]): readonly Path[] {
   if (paths.length < 2 || paths.every(({ end, head }) => end === head)) return paths;
@@ -280,7 +282,7 @@ function shownPaths(chat: ChatValue, paths: readonly Path[]): readonly Path[] {
     });
 }
 
-// ------------------------------------------------------------------ what is said of them
+// ------------------------------------------------------------------ the marks of branches
 
 /** Marks about a record, greatest first. */
 function marksOf(chat: ChatValue, record: string): readonly Mark[] {
@@ -288,15 +290,17 @@ function marksOf(chat: ChatValue, record: string): readonly Mark[] {
   return marks.length < 2 ? marks : marks.toSorted((a, b) => compareMarks(b, a));
 }
 
-/** The last message with words: what a deletion names, and what it covers; so words that come later bring the branch back. */
+/**
+ * The last message with content: a deletion names it and covers it, so that content that comes later brings the branch back.
+ */
 export function spokenAt(chat: ChatValue, head: string | null): string | null {
   for (const record of upward(chat, head)) if (hasWords(shownVersion(record))) return record.key;
   return null;
 }
 
 /**
- * A way with what is said of it: the greatest name that speaks of a message on it, and the greatest deletion of the message in
- * which it ends, or of one behind that. Costs the messages between them.
+ * A path with its marks: the greatest name of a message on it, and the greatest deletion of its end, or of a message behind
+ * that. Costs the messages between them.
  */
 function wayOf(chat: ChatValue, { id, at, createdAt }: EndsRecord, path: Path, marks: readonly Mark[]): Way {
   const fork = chat.messages.get(path.fork ?? '');

@@ -1,22 +1,22 @@
 import { parentOf, type ChatValue } from './graph.ts';
 
 /**
- * Two ways of a conversation, side by side.
+ * Aligning two ways of a conversation.
  *
- * Both begin at the last message that they share. What follows is aligned as two texts are, message for line: the least
- * number of messages that are taken out and put in (Myers, "An O(ND) Difference Algorithm", 1986) makes one of the other,
- * and what is left says the same on both sides. Between those, an answer stands beside the answer in its place, and a
- * question beside a question, because what a person wants to see is how they differ.
+ * Both begin at their last common message. The rest is aligned as two texts are, with messages for lines: the least number of
+ * deletions and insertions that turns one into the other (Myers, "An O(ND) Difference Algorithm", 1986) leaves the equal
+ * messages. Between those, an answer stands beside the answer in its place, and a question beside a question, because a person
+ * wants to see how they differ.
  */
 export interface Aligned<T> {
-  /** Of the first way; absent where it has nothing beside `b`. */
+  /** The item of the first way; absent where there is none beside `b`. */
   readonly a?: T;
   readonly b?: T;
-  /** Whether both say the same. */
+  /** Whether both are equal. */
   readonly isSame: boolean;
 }
 
-/** The last message that two chains share, by key; null where they share none. */
+/** The last common message of two chains, by key; null where they share none. */
 export function ancestorOf(chat: ChatValue, a: string | null, b: string | null): string | null {
   const depth = (key: string): number => chat.depths.get(key) ?? 0;
   const above = (key: string): string | null => {
@@ -32,7 +32,7 @@ export function ancestorOf(chat: ChatValue, a: string | null, b: string | null):
   return left === right ? left : null;
 }
 
-/** Two lists, aligned: `said` gives equal texts for what says the same, `kind` for what may stand side by side. */
+/** Two lists, aligned: `said` returns equal texts for equal items, `kind` says which items may stand side by side. */
 export function align<T>(
   a: readonly T[],
   b: readonly T[],
@@ -54,7 +54,7 @@ export function align<T>(
   return pairs;
 }
 
-/** What differs, in pairs of one kind; what has no such partner stands alone. */
+/** Different items, in pairs of one kind; an item without a partner stands alone. */
 function beside<T>(a: readonly T[], b: readonly T[], kind: (one: T) => string): Aligned<T>[] {
   const pairs: Aligned<T>[] = [];
   let [x, y] = [0, 0];
@@ -74,10 +74,10 @@ function beside<T>(a: readonly T[], b: readonly T[], kind: (one: T) => string): 
   return pairs;
 }
 
-/** Edits beyond which no alignment is looked for in what is left: two ways that differ so much share nothing by design. */
+/** The number of edits after which the rest is not aligned: ways that differ so much have nothing in common but by chance. */
 const MOST_EDITS = 2_000;
 
-/** The places of what is the same in both lists, in order. */
+/** The indexes of equal items in both lists, in order. */
 function matches(a: readonly string[], b: readonly string[]): [x: number, y: number][] {
   let from = 0;
   while (from < a.length && from < b.length && a[from] === b[from]) from += 1;

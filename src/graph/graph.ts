@@ -3,92 +3,92 @@ import type { UIMessage } from 'ai';
 /**
  * A chat as a value that can be joined.
  *
- * Two tabs, a database that the browser cleared, a write whose answer got lost, a file, another device: each has its own
- * account of a chat, and each account is true. So a chat is built of records of which any two accounts can be united,
- * in any order and as often as one likes: messages under random keys, of each message its versions, of each branch
- * record the keys of its last messages, and marks, of which the greatest counts. What two accounts mean together is
- * decided in one place, `join.ts`; what is shown of them is derived from them, in `branches.ts`.
+ * Two tabs, a database that the browser cleared, a write whose answer got lost, a file, another device: each has a copy of a
+ * chat, and each copy is valid. So a chat consists of records of which any two copies can be joined, in any order and any
+ * number of times: messages under random keys, the versions of each message, for each branch record the keys of its last
+ * messages, and marks, of which the greatest counts. `join.ts` alone decides what two copies mean together; `branches.ts`
+ * derives what is shown.
  *
- * Records are values, and never change. A {@link ChatValue} is the one thing that changes in place, by `join()` only:
- * records by their keys, and beside them what walks need (children in order, depths, keys by id). So a turn costs the
- * same in a chat of ten messages and in one of a hundred thousand.
+ * Records are values and never change. A {@link ChatValue} is the one thing that changes in place, by `join()` only: records by
+ * their keys, and beside them the index that walks need (children in order, depths, keys by id). So a turn costs the same in a
+ * chat of ten messages and in one of a hundred thousand.
  *
- * A missing piece is no error. A message may come before its parent, an end before its message, and a damaged disk may
- * bend parents into a ring: a chain then begins at its first known message, and the oldest message of a ring has no
- * parent. All walks are loops, and end.
+ * A missing record is no error. A message may come before its parent, an end before its message, and a damaged disk may link
+ * parents into a ring: a chain then begins at its first known message, and the oldest message of a ring has no parent. All
+ * walks are loops, and end.
  */
 
-/** Where a message is in its life: still growing, whole, or cut short (stopped, failed, reloaded). */
+/** The state of a message: still growing, complete, or cut off (stopped, failed, reloaded). */
 export type MessageStatus = 'complete' | 'streaming' | 'interrupted';
 
-/** What was said under a key at one time. Two versions are the same if `rev`, `by` and `sum` are. */
+/** The content of a message at one time. Two versions are the same if `rev`, `by` and `sum` are equal. */
 export interface Version {
-  /** Integer from 1 on, below 2^52: greater than that of the version that its author replaced. */
+  /** An integer from 1 on, below 2^52: greater than that of the version that its author replaced. */
   readonly rev: number;
-  /** Who wrote it: a random id for each engine, in memory only. */
+  /** The author: a random id for each engine, in memory only. */
   readonly by: string;
   readonly status: MessageStatus;
-  /** A short sum of the body's JSON; '' for a version without words: reserved, or taken back. */
+  /** A short checksum of the body's JSON; '' for a version without content: reserved, or removed. */
   readonly sum: string;
-  /** The message's id by then, where it is not the one that it began with: a server gave its answer another. */
+  /** The message's id at that time, if it differs from the first one: a server gave its answer another. */
   readonly id?: string;
-  /** Takes a reserved message back: it counts only while no version of the message has words. */
+  /** Removes a reserved message: it counts only while no version of the message has content. */
   readonly gone?: true;
   /** How many parts the body has. */
   readonly parts: number;
   /** The first words on one line, as `previewOf` gives them. */
   readonly preview: string;
-  /** The words, where this page or this file knows them. */
+  /** The body, if this page or this file has it. */
   readonly body?: UIMessage;
 }
 
-/** A message: its place, which never changes, and what was said in it. */
+/** A message: its place, which never changes, and its versions. */
 export interface MessageRecord {
-  /** `key:` and a UUID, made by contextree: unique. */
+  /** `key:` and a random UUID: unique. */
   readonly key: string;
   /** The app's id, or a UUID: shown and sent as it was given. It need not be unique. See also {@link Version.id}. */
   readonly id: string;
-  /** The key of the message before it; null for a first one. */
+  /** The key of its parent; null for a first message. */
   readonly parent: string | null;
   readonly role: string;
   /** Orders siblings and branches: max(clock, greatest seen + 1), an integer below 2^52. */
   readonly at: number;
-  /** The author's clock, ms since epoch, for people. */
+  /** The author's clock, in ms since epoch, for people. */
   readonly createdAt: number;
-  /** The chat key of its beginning: a child has its parent's. */
+  /** The chat key of its beginning, the same as its parent's. */
   readonly chat: string;
-  /** Keys of further parents: what a merge or a copy was made from. */
+  /** Keys of further parents: the messages that a merge or a copy was made from. */
   readonly sources?: readonly string[];
-  /** Local to one database, never joined: the number of its last change there, and where it lies. */
+  /** Local to one database, never joined: the number of its last change there, which is also its place. */
   readonly seq?: number;
-  /** At least one, greatest last; those without words only as long as none has words. */
+  /** At least one, the greatest last; those without content only as long as none has content. */
   readonly versions: readonly Version[];
 }
 
-/** Where a branch record was seen to end. */
+/** The ends that a branch record was seen to have. */
 export interface EndsRecord {
   /** Random. */
   readonly id: string;
-  /** When it was made: as {@link MessageRecord.at}. */
+  /** The time of its making, as {@link MessageRecord.at}. */
   readonly at: number;
   /** ms since epoch. */
   readonly createdAt: number;
   /** The chat key of its beginning. */
   readonly chat: string;
-  /** Keys of messages: a set, in any order. None: an empty branch. */
+  /** Keys of messages: a set, in any order. None for an empty branch. */
   readonly keys: readonly string[];
   /** Local to one database, never joined. */
   readonly seq?: number;
 }
 
-/** Anything else that is said of a chat; of two accounts the greatest (`rev`, `by`, canonical JSON) counts. */
+/** Any other fact about a chat; of two with one id the greatest (`rev`, `by`, canonical JSON) counts. */
 export interface Mark {
-  /** What it marks; begins with its kind, see `marks.ts`. */
+  /** The subject; begins with the mark's kind, see `marks.ts`. */
   readonly id: string;
-  /** Integer below 2^52: greater than that of any mark that its author knew. */
+  /** An integer below 2^52: greater than that of any mark that its author knew. */
   readonly rev: number;
   readonly by: string;
-  /** The chat key of what it speaks of. */
+  /** The chat key of its subject. */
   readonly chat: string;
   /** JSON. */
   readonly value: unknown;
@@ -96,7 +96,7 @@ export interface Mark {
   readonly seq?: number;
 }
 
-/** Records of a chat, or some of them: what is joined, written, read and sent. */
+/** Some records of a chat: what is joined, written, read and sent. */
 export interface ChatDelta {
   readonly messages: readonly MessageRecord[];
   readonly ends: readonly EndsRecord[];
@@ -106,39 +106,39 @@ export interface ChatDelta {
 /** No records. */
 export const NOTHING: ChatDelta = { messages: [], ends: [], marks: [] };
 
-/** All that is known of a chat, in one place. Only `join()` changes it. */
+/** All known records of a chat. Only `join()` changes it. */
 export interface ChatValue {
   readonly messages: ReadonlyMap<string, MessageRecord>;
   readonly ends: ReadonlyMap<string, EndsRecord>;
   readonly marks: ReadonlyMap<string, Mark>;
-  /** The keys that follow a message, in the order of `(at, key)`; the first ones of the chat under null. */
+  /** The keys of a message's children, in the order of `(at, key)`; the first messages of the chat under null. */
   readonly children: ReadonlyMap<string | null, readonly string[]>;
   /** The keys of an id, in the order in which they came. */
   readonly keysOf: ReadonlyMap<string, readonly string[]>;
-  /** Messages from the first one of the chain to this one, both included: 1 where no parent is known. */
+  /** How many messages a chain has, its last one included: 1 where no parent is known. */
   readonly depths: ReadonlyMap<string, number>;
-  /** Messages that would close a ring, and have no parent for it. */
+  /** Messages that would close a ring, and whose parent is ignored for that. */
   readonly cut: ReadonlySet<string>;
-  /** Messages of which two accounts with different places met here: the disk of one of them is damaged. */
+  /** Messages of which two copies with different places met here: the disk of one of them is damaged. */
   readonly twoPlaces: ReadonlySet<string>;
-  /** The ids of marks that speak of a branch record, by its id. */
+  /** The ids of the marks about a branch record, by its id. */
   readonly marksOf: ReadonlyMap<string, ReadonlySet<string>>;
   /** The greatest `at` among messages and ends, and the greatest `rev` among marks; 0 for none. */
   readonly lastAt: number;
   readonly lastRev: number;
 }
 
-/** The version that is shown: the greatest with words, else the greatest there is. */
+/** The shown version: the greatest with content, else the greatest. */
 export function shownVersion({ versions }: MessageRecord): Version {
   return versions.at(-1) as Version;
 }
 
-/** Whether a message was reserved, never said anything, and was taken back. */
+/** Whether a message was reserved, never got content, and was removed. */
 export function isGone({ versions }: MessageRecord): boolean {
   return versions.some(({ gone }) => gone === true) && !hasWords(versions.at(-1) as Version);
 }
 
-/** Whether something was said in a version. */
+/** Whether a version has content. */
 export function hasWords({ sum }: Version): boolean {
   return sum !== '';
 }
@@ -148,7 +148,7 @@ export function lastRev({ versions }: MessageRecord): number {
   return versions.reduce((max, { rev }) => Math.max(max, rev), 0);
 }
 
-/** The message before this one; undefined for a first one, for one whose parent is not known, and where a ring is cut. */
+/** The parent of a message; undefined for a first one, for one whose parent is not known, and where a ring is cut. */
 export function parentOf({ messages, cut }: ChatValue, record: MessageRecord): MessageRecord | undefined {
   return record.parent === null || cut.has(record.key) ? undefined : messages.get(record.parent);
 }
@@ -169,8 +169,8 @@ export function chainOf(chat: ChatValue, key: string | null, from: string | null
 }
 
 /**
- * Whether `key` lies on the way from `head` up, both included. Costs the distance between them; of many heads, each message
- * between them is passed once, where all are asked with one set of those that were `passed` in vain.
+ * Whether `key` is on the chain of `head`, both ends included. Costs the distance between them; with one set `passed` for many
+ * heads, each message between them is visited once.
  */
 export function holds(chat: ChatValue, head: string | null, key: string, passed?: Set<string>): boolean {
   const depth = chat.depths.get(key);
@@ -183,7 +183,7 @@ export function holds(chat: ChatValue, head: string | null, key: string, passed?
   return at?.key === key;
 }
 
-/** Those of these ends that no other end descends from, in any order; unknown ends are kept. */
+/** Those of these ends that are no ancestor of another, in any order; unknown ends are kept. */
 export function lastOnes(chat: ChatValue, ends: readonly string[]): ReadonlySet<string> {
   return new Set(ends.filter((key) => !ends.some((end) => end !== key && holds(chat, end, key))));
 }
@@ -193,15 +193,15 @@ export function compareAt(a: Pick<MessageRecord, 'at' | 'key'>, b: typeof a): nu
   return a.at - b.at || (a.key < b.key ? -1 : a.key > b.key ? 1 : 0);
 }
 
-/** What an id or a key may mean, best first: see {@link findKey}. */
+/** How an id is looked up: see {@link findKey}. */
 export interface Lookup {
-  /** The chain on which an id is looked up first: its last message. */
+  /** The chain on which an id is looked up first, by its last message. */
   readonly head: string | null;
 }
 
 /**
- * The key of what a caller named: a key as it is, an id on the chain of `head` first, else its newest message.
- * Undefined where the chat has no such message, or took back what it had reserved under the id.
+ * The key that an argument refers to: a key itself, or for an id its message on the chain of `head`, else its newest message.
+ * Undefined where the chat has no such message, or the reserved one was removed.
  */
 export function findKey(chat: ChatValue, idOrKey: string, { head }: Lookup): string | undefined {
   if (idOrKey.startsWith('key:')) return chat.messages.has(idOrKey) ? idOrKey : undefined;
@@ -214,17 +214,17 @@ export function findKey(chat: ChatValue, idOrKey: string, { head }: Lookup): str
   return (nearest ?? records.toSorted(compareAt).at(-1))?.key;
 }
 
-// ------------------------------------------------------------------ what grows
+// ------------------------------------------------------------------ growing messages
 
-/** What a draft says of a message that grows, by its key; undefined for all others. */
+/** The draft of a growing message, by its key; undefined for all others. */
 export type GrowingOf = (key: string) => GrowingVersion | undefined;
 
-/** Counts only for the version that it grows from. */
+/** What a draft adds; counts only for the version that it grows from. */
 export interface GrowingVersion extends Pick<Version, 'id' | 'rev' | 'by' | 'parts' | 'preview'> {}
 
 export const NO_GROWTH: GrowingOf = () => undefined;
 
-/** The version that is shown, with what its draft has. */
+/** The shown version, with its draft. */
 export function grownVersion(record: MessageRecord, growingOf: GrowingOf): Version {
   const version = shownVersion(record);
   const grown = growingOf(record.key);
@@ -233,17 +233,17 @@ export function grownVersion(record: MessageRecord, growingOf: GrowingOf): Versi
   return { ...version, ...(id === undefined ? {} : { id }), parts, preview };
 }
 
-/** Whether a message shows: one reserved for an answer that has said nothing yet does not, nor one that was taken back. */
+/** Whether a message shows: not a reserved answer without content, nor a removed one. */
 export function isVisible(record: MessageRecord, growingOf: GrowingOf = NO_GROWTH): boolean {
   const version = grownVersion(record, growingOf);
   return version.parts > 0 || (version.status === 'complete' && hasWords(version));
 }
 
-// ------------------------------------------------------------------ words
+// ------------------------------------------------------------------ content
 
 const NO_METADATA = {};
 
-/** The texts of a message, in order, joined by a space, as the person wrote them: without what reminders added. */
+/** The texts of a message as the person wrote them, in order, joined by a space: without what reminders added. */
 export function textOf(message: UIMessage): string {
   const texts = message.parts.map((part) =>
     part.type === 'text' ? (part as { text: string }).text : undefined,
@@ -253,7 +253,7 @@ export function textOf(message: UIMessage): string {
   return texts.filter((text) => text !== undefined).join(' ');
 }
 
-/** Takes out what a mark in the metadata tells of, if that still stands there. */
+/** Removes the range that a mark in the metadata names, if it still holds the reminder. */
 function cutReminder(texts: (string | undefined)[], mark: unknown): void {
   const { partIndex, start, end, mode, text: words } = Object(mark) as Readonly<Record<string, unknown>>;
   if (typeof partIndex !== 'number' || typeof start !== 'number' || typeof end !== 'number') return;
@@ -268,34 +268,34 @@ function cutReminder(texts: (string | undefined)[], mark: unknown): void {
 export function previewOf(message: UIMessage): string {
   const text = textOf(message);
   const begin = text.slice(0, 50);
-  // Mostly nothing is to be replaced, and to see that takes half as long as to do it.
+  // Usually nothing is to be replaced, and testing takes half the time.
   const start = /[^\S ]/.test(begin) ? begin.replaceAll(/[^\S ]/g, ' ') : begin;
   const isCut = start.charCodeAt(49) >> 10 === 0xd800 >> 10;
   return text.length > 50 ? `${isCut ? start.slice(0, 49) : start}...` : start;
 }
 
 /**
- * A short sum of a message's body: six characters, the same for the same JSON and another one for nearly every other. Never
- * '', which is that of a message without words. It tells versions of one message apart, and words that the disk has
- * changed from those that were written; it is no hash by which texts of different origin could be known.
+ * A short checksum of a message's body: six characters, equal for equal JSON and different for nearly every other. Never '',
+ * which is that of a message without content. It tells versions of one message apart, and detects damage on the disk; it is no
+ * cryptographic hash.
  */
 export function sumOfBody(message: UIMessage): string {
   return sumOfText(JSON.stringify(message));
 }
 
-/** The same of any text, a record as it lies in a database: six characters. */
+/** The checksum of any text, such as a record in a database: six characters. */
 export function sumOfText(json: string): string {
   const sum = textSum(json);
   return pairOf(sum >>> 20) + pairOf((sum >>> 8) & 0xfff) + pairOf(((sum & 0xff) << 4) | (json.length & 15));
 }
 
-/** 32 bits of a text of any length, taken of its bytes, four at a step. */
+/** 32 bits of a text of any length, computed on its bytes, four at a step. */
 function textSum(text: string): number {
   let sum = text.length;
   for (let at = 0; at < text.length;) {
-    // No more than there is room for: a browser copies all of what it is handed, each time.
+    // Pass no more than fits: a browser copies the whole argument each time.
     const { read, written } = encoder.encodeInto(text.slice(at, at + bytes.length), bytes);
-    // What is behind it is of another text.
+    // The bytes behind it are of an earlier text.
     bytes.fill(0, written, written + 3);
     for (let i = 0; i * 4 < written; i += 1) {
       sum = Math.imul(sum ^ (words[i] as number), 0x9e3779b1);

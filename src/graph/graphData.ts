@@ -9,9 +9,9 @@ import {
 import { infoOf } from './messages.ts';
 import type { GraphData, GraphNode } from './visualize.ts';
 
-/** What points at messages, as a graph shows it. */
+/** The branches and checkpoints of a graph. */
 export interface GraphPointers {
-  /** Live branches under the names by which they are shown. */
+  /** Live branches under their shown names. */
   readonly branches: readonly {
     readonly name: string;
     readonly head: string | null;
@@ -22,9 +22,9 @@ export interface GraphPointers {
 }
 
 /**
- * A chat as a graph of previews, what only deleted branches hold included. A message that does not show (an answer that is
- * reserved, or was taken back) is left out, and what hangs on it hangs on the message before it. A message that did not
- * change is the same object each time. Checkpoints at messages that are not known are left out.
+ * A chat as a graph of previews, with the messages of deleted branches. A message that does not show (a reserved or removed
+ * answer) is left out, and its children are linked to its parent. An unchanged message is the same object each time.
+ * Checkpoints at unknown messages are left out.
  */
 export function graphData(
   chatId: string,
@@ -50,7 +50,7 @@ export function graphData(
   };
 }
 
-/** The message that stands for another one: itself, or the first one before it that shows. Looks at each message once. */
+/** The message that is shown in place of another: itself, or its nearest ancestor that shows. Visits each message once. */
 function shownFrom(
   chat: ChatValue,
   growingOf?: GrowingOf,
@@ -71,7 +71,7 @@ function shownFrom(
   };
 }
 
-/** Nodes of messages that do not grow: their records say all of it. */
+/** Nodes of messages that do not grow: they depend on their records only. */
 const graphNodes = new WeakMap<MessageRecord, GraphNode>();
 
 function graphNode(

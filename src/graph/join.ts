@@ -12,16 +12,16 @@ import {
 import { recordOf } from './marks.ts';
 
 /**
- * Two accounts of a chat become one.
+ * Joining two copies of a chat.
  *
- * What another tab wrote, a chat that the browser cleared under the open page, a write whose answer got lost, an import
- * and an undo are one case: records are united. A message that both know has the versions of both, and its greatest
- * version with words is shown; an end that one of them knows is an end; of two marks on one thing the greater counts.
- * None of that depends on the order of joins, nor on their number, so no code asks whether a write was done before, and a
- * page may send what it has twice, in pieces and late.
+ * What another tab wrote, a chat that the browser cleared under the open page, a write whose answer got lost, an import and an
+ * undo are one case: records are joined. A message that both copies have gets the versions of both, and its greatest version
+ * with content is shown; an end that one of them has is an end; of two marks with one id the greater counts. The result does
+ * not depend on the order of joins, nor on their number, so no code asks whether a write was done before, and a page may send
+ * what it has twice, in pieces and late.
  *
- * Versions without words are kept only as long as none has words: a reserved message that was taken back, and in which
- * something was said after all, is what was said.
+ * Versions without content are kept only as long as none has content: a removed reserved message that got content after all is
+ * that content.
  */
 export function join(into: ChatValue, from: ChatDelta): Joined {
   const chat = into as WritableChat;
@@ -39,12 +39,12 @@ export function join(into: ChatValue, from: ChatDelta): Joined {
   return joined;
 }
 
-/** What a join changed, by key and id; what was known and equal is not in it. */
+/** What a join changed, by key and id; equal records are not in it. */
 export interface Joined {
   readonly messages: string[];
   readonly ends: string[];
   readonly marks: string[];
-  /** Whether chains that were known have changed: a message came after those behind it, or has another place now. */
+  /** Whether known chains have changed: a message came after its descendants, or has another place now. */
   readonly isMoved: boolean;
 }
 
@@ -121,7 +121,7 @@ function hasTwoPlaces(a: MessageRecord, b: MessageRecord): boolean {
   return a.parent !== b.parent || a.at !== b.at;
 }
 
-/** Two accounts of one message; the known one itself where the other adds nothing. Pure. */
+/** Two copies of a message, joined; the known one itself where the other adds nothing. Pure. */
 export function unitedMessage(known: MessageRecord, other: MessageRecord): MessageRecord {
   const versions = united(known.versions, other.versions);
   const first = comparePlaces(other, known) < 0 ? other : known;
@@ -132,7 +132,7 @@ export function unitedMessage(known: MessageRecord, other: MessageRecord): Messa
   return { ...last, ...first, versions, ...(seq < 0 ? {} : { seq }) };
 }
 
-/** Of two accounts that a damaged disk made of one message's place, the lesser counts, for everybody. */
+/** Of two places that a damaged disk gave one message, the lesser counts, in every replica. */
 function comparePlaces(a: MessageRecord, b: MessageRecord): number {
   return (
     a.at - b.at ||
@@ -144,7 +144,7 @@ function comparePlaces(a: MessageRecord, b: MessageRecord): number {
   );
 }
 
-/** The versions of both, greatest last; the known list itself where the other adds nothing. */
+/** The versions of both, the greatest last; the known list itself where the other adds nothing. */
 function united(known: readonly Version[], others: readonly Version[]): readonly Version[] {
   if (known.length === 0 && others.length === 1) return others;
   let versions: Version[] | undefined;
@@ -177,7 +177,7 @@ function compareTexts(a: string, b: string): number {
   return a < b ? -1 : a > b ? 1 : 0;
 }
 
-/** What both accounts of a branch record say; undefined where the other one adds nothing. */
+/** The joined ends of a branch record; undefined where the other copy adds nothing. */
 function joinedEnds(chat: WritableChat, record: EndsRecord): EndsRecord | undefined {
   chat.lastAt = Math.max(chat.lastAt, record.at);
   const known = chat.ends.get(record.id);
@@ -186,20 +186,20 @@ function joinedEnds(chat: WritableChat, record: EndsRecord): EndsRecord | undefi
   return union === known ? undefined : union;
 }
 
-/** Whether the record changed; another number in the database alone is no change. */
+/** Puts a branch record; returns whether it changed. Another number in the database alone is no change. */
 function putEnds({ ends }: WritableChat, next: EndsRecord): boolean {
   const known = ends.get(next.id);
   ends.set(next.id, next);
   return !known || !isSameEnds(known, next);
 }
 
-/** Whether two accounts of a branch record's ends say the same. */
+/** Whether two copies of a branch record have the same ends. */
 export function isSameEnds(a: EndsRecord, b: EndsRecord): boolean {
   const isSameMoment = a.at === b.at && a.createdAt === b.createdAt;
   return isSameMoment && a.keys.length === b.keys.length && b.keys.every((key) => a.keys.includes(key));
 }
 
-/** Two accounts of where a branch record ends; the known one itself where the other adds nothing. Pure. */
+/** Two copies of a branch record, joined; the known one itself where the other adds nothing. Pure. */
 export function unitedEnds(known: EndsRecord, other: EndsRecord): EndsRecord {
   const all = new Set([...known.keys, ...other.keys]);
   const isOlder = other.at < known.at || (other.at === known.at && other.createdAt < known.createdAt);
@@ -207,7 +207,7 @@ export function unitedEnds(known: EndsRecord, other: EndsRecord): EndsRecord {
   const isMore = all.size > known.keys.length;
   if (!isMore && !isOlder && seq === (known.seq ?? -1)) return known;
   const { at, createdAt } = isOlder ? other : known;
-  // New ends come last: a reader that knows the others looks at the new ones only.
+  // New ends come last, so that a reader who knows the others looks at these only.
   const keys = isMore ? [...all] : known.keys;
   return { ...other, ...known, at, createdAt, keys, ...(seq < 0 ? {} : { seq }) };
 }
@@ -215,7 +215,7 @@ export function unitedEnds(known: EndsRecord, other: EndsRecord): EndsRecord {
 /** The parents of messages, by key. */
 export type Parents = ReadonlyMap<string, string | null>;
 
-/** The parents of these messages, as they count in a chat that they were joined into. */
+/** The parents of these messages, as a chat has them after joining them. */
 function parentsIn(chat: ChatValue, messages: readonly MessageRecord[]): Parents {
   const parents = new Map<string, string | null>();
   for (const { key } of messages)
@@ -226,8 +226,8 @@ function parentsIn(chat: ChatValue, messages: readonly MessageRecord[]): Parents
 const NO_PARENTS: Parents = new Map();
 
 /**
- * Drops ends that another end descends from, as far as the messages of the same delta tell: a turn leaves the end of its branch
- * behind, and a record of ten thousand turns has one end. Other passed ends stay, and readers leave them out.
+ * Drops ends that are ancestors of another end, as far as the messages of the same delta tell: a turn moves past the end of its
+ * branch, so a record of ten thousand turns has one end. Other passed ends stay, and readers skip them.
  */
 export function withoutPassed(record: EndsRecord, parents: Parents): EndsRecord {
   if (record.keys.length < 2 || parents.size === 0) return record;
@@ -253,10 +253,7 @@ function joinMark(chat: WritableChat, mark: Mark): boolean {
   return true;
 }
 
-/**
- * The order of marks: by revision, author and canonical JSON, then by id, for marks on different things. The greatest
- * counts.
- */
+/** The order of marks: by revision, author and canonical JSON, then, for different subjects, by id. The greatest counts. */
 export function compareMarks(a: Mark, b: Mark): number {
   return (
     a.rev - b.rev ||
@@ -266,7 +263,7 @@ export function compareMarks(a: Mark, b: Mark): number {
   );
 }
 
-/** JSON with the keys of objects in order: the same text for equal values. */
+/** JSON with sorted keys: the same text for equal values. */
 export function canonical(value: unknown): string {
   return (
     JSON.stringify(value, (_key, one: unknown) =>
@@ -285,7 +282,10 @@ function nameKey({ keysOf }: WritableChat, id: string, key: string): void {
   else if (!keys.includes(key)) keys.push(key);
 }
 
-/** Puts a message that nothing follows yet into its place. Nearly every one comes last; for others it is halved towards. */
+/**
+ * Puts a message without children into the index. Nearly every one comes last among its siblings; for others a binary search
+ * finds the place.
+ */
 function link({ messages, children, depths }: WritableChat, record: MessageRecord): void {
   const { key, parent } = record;
   depths.set(key, (depths.get(parent ?? '') ?? 0) + 1);
@@ -303,7 +303,7 @@ function link({ messages, children, depths }: WritableChat, record: MessageRecor
   siblings.splice(to, 0, key);
 }
 
-/** Makes the index anew where chains that were known have changed: a message came after those behind it, or moved. */
+/** Rebuilds the index where known chains have changed: a message came after its descendants, or moved. */
 function reindex(chat: WritableChat): void {
   for (const index of [chat.children, chat.depths, chat.cut]) index.clear();
   for (const record of chat.messages.values()) measure(chat, record);
@@ -315,7 +315,7 @@ function reindex(chat: WritableChat): void {
   }
 }
 
-/** Counts the depths on the way up from a message. A ring is cut before its oldest message, in every replica. */
+/** Computes the depths on the way up from a message. A ring is cut before its oldest message, in every replica. */
 function measure(chat: WritableChat, record: MessageRecord): void {
   const path: MessageRecord[] = [];
   const passed = new Set<MessageRecord>();

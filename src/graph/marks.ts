@@ -2,31 +2,31 @@ import { setField } from '../copy.ts';
 import type { ChatValue, Mark } from './graph.ts';
 
 /**
- * What can be said of a chat, beside its messages and ends.
+ * The facts of a chat beside its messages and ends.
  *
- * A mark's id names its kind and what it marks, so that two accounts of the same thing meet. A mark about a branch names
- * its record and a message, never a branch: branches are derived, and the same place may be another branch tomorrow.
- * Kinds that this version does not know are kept, joined and written like all others.
+ * A mark's id consists of its kind and its subject, so that two copies of one fact meet. A mark about a branch names its record
+ * and a message, never a branch: branches are derived, and the same place may be another branch tomorrow. Kinds that this
+ * version does not know are kept, joined and written like all others.
  */
 
-/** The name of the ways of `record` that hold `key`, the last message that the author of the name saw. */
+/** The name of the ways of `record` that hold `key`, the last message that the name's author saw. */
 export interface NameValue {
   readonly name: string;
-  /** Whether a person chose it; absent for a name that was made by the rule. */
+  /** Whether a person chose it; absent for a generated name. */
   readonly isOwn?: true;
 }
 
-/** A branch is deleted (or, with `on: false`, not any more): ends of `record` at `key` or before it. */
+/** Deletes a branch (or restores it, with `on: false`): the ends of `record` at `key` or before it. */
 export interface DeletionValue {
   readonly on: boolean;
-  /** When, as `MessageRecord.at`: if all branches are deleted, the one deleted last stays. */
+  /** The time, as `MessageRecord.at`: if all branches are deleted, the one deleted last stays. */
   readonly at: number;
 }
 
 /** A checkpoint, under a random id. */
 export interface CheckpointValue {
   readonly name: string;
-  /** The message that it names. */
+  /** The key of its message. */
   readonly key: string;
   /** ms since epoch. */
   readonly createdAt: number;
@@ -34,14 +34,14 @@ export interface CheckpointValue {
   readonly isDeleted?: true;
 }
 
-/** The beginning of a chat: whose it is. Its id is the chat key. */
+/** The beginning of a chat, with its user. The mark's id holds the chat key. */
 export interface BeginningValue {
   readonly userId: string;
   /** ms since epoch. */
   readonly createdAt: number;
 }
 
-/** What an author counted of the chat's usage, in all. */
+/** The chat's usage as one author counted it, in total. */
 type UsageValue = Readonly<Record<string, unknown>>;
 
 /** Makes the ids of marks, by kind. */
@@ -54,9 +54,9 @@ export const markId = {
   field: (name: string): string => `field ${name}`,
   usage: (author: string): string => `usage ${author}`,
   fragments: (): string => 'fragments',
-  /** What is known of the requests that made an answer. */
+  /** The facts of the requests behind an answer. */
   calls: (key: string): string => `calls ${key}`,
-  /** Fields of a question that waits for its turn. */
+  /** Fields of a queued question. */
   waiting: (name: string): string => `waiting ${name}`,
 };
 
@@ -66,40 +66,40 @@ export function kindOf({ id }: Pick<Mark, 'id'>): string {
   return at < 0 ? id : id.slice(0, at);
 }
 
-/** What a mark's id says behind its kind; '' for nothing. */
+/** The subject of a mark: its id behind the kind; '' for none. */
 export function subjectOf({ id }: Pick<Mark, 'id'>): string {
   const at = id.indexOf(' ');
   return at < 0 ? '' : id.slice(at + 1);
 }
 
-/** The branch record that a mark's id speaks of; undefined for marks about other things. */
+/** The branch record that a mark is about; undefined for marks with other subjects. */
 export function recordOf(id: string): string | undefined {
   const [kind, record] = id.split(' ', 2);
   return kind === 'name' || kind === 'deletion' ? record : undefined;
 }
 
-/** The message that a name or a deletion speaks of; null for an empty branch. */
+/** The message that a name or a deletion refers to; null for an empty branch. */
 export function messageOfMark({ id }: Pick<Mark, 'id'>): string | null {
   return id.split(' ', 3)[2] || null;
 }
 
-/** The marks of one kind, in no order. */
+/** The marks of one kind, in no particular order. */
 export function marksOfKind({ marks }: ChatValue, kind: string): Mark[] {
   return [...marks.values()].filter((mark) => kindOf(mark) === kind);
 }
 
 // ------------------------------------------------------------------ the chat as a whole
 
-/** What marks say of the chat as a whole. */
+/** The marks of the chat as a whole. */
 export interface ChatFacts {
   readonly title: string | undefined;
-  /** The app's fields, and `usage`: the sum of what its authors counted. */
+  /** The app's fields, and `usage`: the sum of all authors' counts. */
   readonly metadata: Readonly<Record<string, unknown>>;
-  /** The beginning that came first; undefined before there is one. */
+  /** The earliest beginning; undefined before there is one. */
   readonly beginning: BeginningValue | undefined;
 }
 
-/** What marks say of the chat, by their ids; other marks may be among them. */
+/** The facts in some marks, by their ids; marks with other subjects are ignored. */
 export function chatFacts(marks: Iterable<readonly [id: string, value: unknown]>): ChatFacts {
   const metadata: Record<string, unknown> = {};
   const counted: UsageValue[] = [];
@@ -122,7 +122,7 @@ export function chatFacts(marks: Iterable<readonly [id: string, value: unknown]>
   };
 }
 
-/** Sums of numbers, nested ones too; of what is no number the last counts. */
+/** The sums of numbers, nested ones too; of other values the last one counts. */
 export function sumOf(a: object, b: object): Record<string, unknown> {
   const sum: Record<string, unknown> = { ...a };
   for (const [name, value] of Object.entries(b)) {
@@ -140,7 +140,7 @@ export interface Checkpoint extends CheckpointValue {
   readonly id: string;
 }
 
-/** Live checkpoints of messages that are known, oldest first; of two with one name the older keeps it. */
+/** Live checkpoints of known messages, oldest first; of two with one name the older keeps it. */
 export function checkpointsOf(chat: ChatValue): readonly Checkpoint[] {
   const live = marksOfKind(chat, 'checkpoint')
     .map((mark) => ({ ...(mark.value as CheckpointValue), id: subjectOf(mark) }))
@@ -153,8 +153,8 @@ export function checkpointsOf(chat: ChatValue): readonly Checkpoint[] {
 // ------------------------------------------------------------------ names
 
 /**
- * The name of a new branch made from `cur`: `base-vN`, where `base` is `cur` without a trailing `-v<digits>` and N the
- * smallest free number from 2 on, or from `first`. Checkpoints are named alike.
+ * The name of a new branch made from `cur`: `base-vN`, where `base` is `cur` without a trailing `-v<digits>` and N the smallest
+ * free number from 2 on, or from `first`. Checkpoints are named the same way.
  */
 export function nextBranchName(
   cur: string,
@@ -173,8 +173,8 @@ function baseOf(name: string): string {
 }
 
 /**
- * Names under which branches, or checkpoints, are shown, the oldest first: of those with one name the first keeps it, the
- * others are shown under the next free ones. Costs their number, also where all have one name.
+ * The shown names of branches, or checkpoints, oldest first: of those with one name the first keeps it, the others get the next
+ * free ones. The cost is linear in their number, even if all have one name.
  */
 export function uniqueNames(names: readonly string[]): readonly string[] {
   const taken = new Set(names);

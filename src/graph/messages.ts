@@ -13,11 +13,11 @@ import {
   type MessageStatus,
 } from './graph.ts';
 
-/** A message without its body: what lists, pagers and the graph view need. */
+/** A message without its body, for lists, pagers and the graph. */
 export interface NodeInfo {
   readonly id: string;
   readonly key: string;
-  /** The id of the message before it that was not taken back; null for a first one, and where that message is not known. */
+  /** The id of its nearest ancestor that was not removed; null for a first message, and where that ancestor is not known. */
   readonly parentId: string | null;
   readonly parentKey: string | null;
   /** The role: `user`, `assistant` or `system`. */
@@ -26,23 +26,28 @@ export interface NodeInfo {
   /** Milliseconds since epoch. */
   readonly createdAt: number;
   readonly status: MessageStatus;
-  /** How many parts the message has; a growing one by its draft. A message with none may be reserved, and does not show. */
+  /**
+   * How many parts the message has; a growing one with its draft. A message without parts may be reserved, and does not show.
+   */
   readonly parts: number;
   /** The message's text on one line, at most 50 characters and then `...`; empty for messages without text. */
   readonly preview: string;
-  /** Messages from the first one of the chain to this one, both included: 1 for a first one. */
+  /** How many messages its chain has, itself included: 1 for a first one. */
   readonly depth: number;
-  /** Integer from 1 on: greater with each change. */
+  /** An integer from 1 on that grows with each change. */
   readonly rev: number;
-  /** The number of its last change in this database; absent for what is only in this page. */
+  /** The number of its last change in this database; absent for a message that only this page has. */
   readonly seq?: number;
-  /** Keys of further parents: what a merge or a copy was made from. */
+  /** Keys of further parents: the messages that a merge or a copy was made from. */
   readonly sources?: readonly string[];
 }
 
 const infos = new WeakMap<MessageRecord, NodeInfo>();
 
-/** A message for people. The same object, as long as it says the same. `status` where others know better than the record. */
+/**
+ * The facts of a message; the same object as long as they are equal. `status` replaces that of the record where the caller
+ * knows better.
+ */
 export function infoOf(
   chat: ChatValue,
   record: MessageRecord,
@@ -77,10 +82,10 @@ export function infoOf(
   return info;
 }
 
-/** What is asked for whether it has a key: a set, or a `Reach`. */
+/** A set of keys, or a `Reach`. */
 export type Keys = Pick<ReadonlySet<string>, 'has'>;
 
-/** The messages from some heads up, by key. Costs each of them once. */
+/** The messages on the chains of some heads, by key. Visits each of them once. */
 export function reachableFrom(chat: ChatValue, heads: Iterable<string | null>): Set<string> {
   const keys = new Set<string>();
   for (const head of heads)
@@ -92,8 +97,8 @@ export function reachableFrom(chat: ChatValue, heads: Iterable<string | null>): 
 }
 
 /**
- * The keys of the versions of a message: those behind its parent, of its role, that show and that a live branch reaches;
- * itself included, in the order of `(at, key)`.
+ * The keys of a message's versions: the children of its parent with its role that show and are on a live branch, itself
+ * included, in the order of `(at, key)`.
  */
 export function siblingsOf(
   chat: ChatValue,
@@ -107,7 +112,7 @@ export function siblingsOf(
   return siblings.filter((other) => chat.messages.get(other)?.role === record.role);
 }
 
-/** Under which key `children` has a message. */
+/** The key of the parent in the index `children`. */
 function parentKeyOf({ cut }: ChatValue, { key, parent }: MessageRecord): string | null {
   return cut.has(key) ? null : parent;
 }
@@ -124,16 +129,16 @@ function versionsUnder(
   );
 }
 
-/** A place where a conversation continues in more than one way. */
+/** A message with more than one continuation. */
 export interface Fork {
-  /** The message after which the ways part; null where they differ from the first message on. */
+  /** The id of that message; null where the ways differ from their first message on. */
   readonly parentId: string | null;
   readonly parentKey: string | null;
-  /** The keys of the first message of each way, in the order of `(at, key)`. */
+  /** The keys of the first message of each continuation, in the order of `(at, key)`. */
   readonly children: readonly string[];
 }
 
-/** The forks of a chat that live branches reach, in the order in which they were made. */
+/** The forks on live branches, in the order in which they were made. */
 export function forksOf(chat: ChatValue, reached: Keys, growingOf: GrowingOf = NO_GROWTH): Fork[] {
   const forks: Fork[] = [];
   for (const [parent, keys] of chat.children) {

@@ -3,11 +3,11 @@ import { shownVersion, upward, type ChatValue } from './graph.ts';
 import type { Joined } from './join.ts';
 
 /**
- * Which messages the live branches reach, and where each branch came from.
+ * Which messages are on live branches, and where each branch came from.
  *
- * A pager offers the versions that some live branch reaches; a list of branches says of each from which it came and what it
- * says that the other does not. Both are one walk: branches in the order in which they were made, each from its head up to
- * the first message that an older one has passed. A turn goes on with the walk of its branch.
+ * A pager offers the versions on live branches; a list of branches says of each where it came from and what it adds. Both are
+ * one walk: branches in the order in which they were made, each from its head up to the first message that an older one has
+ * visited. After a turn the walk of its branch is continued.
  */
 export class Reach {
   readonly #chat: ChatValue;
@@ -19,17 +19,19 @@ export class Reach {
     this.#walkAll(live);
   }
 
-  /** Whether a live branch reaches a message, by its key. */
+  /** Whether a message is on a live branch, by its key. */
   has(key: string): boolean {
     return this.#ownerOf.has(key);
   }
 
-  /** Where a live branch came from, by its id. */
+  /** The origin of a live branch, by its id. */
   originOf(id: string): Origin | undefined {
     return this.#known.get(id)?.origin;
   }
 
-  /** Takes over the live branches after a join. Costs what came to them; all messages where a branch went, or came between. */
+  /**
+   * Updates after a join. Costs the messages that were added; all messages where a branch was removed, or came between others.
+   */
   update(live: readonly Way[], { isMoved }: Pick<Joined, 'isMoved'>): void {
     const known = [...this.#known.keys()];
     const isLonger = known.every((id, i) => live[i]?.id === id);
@@ -42,7 +44,7 @@ export class Reach {
     for (const way of live) this.#walk(way);
   }
 
-  /** False where a branch went anywhere else than on. */
+  /** Continues the walk of a branch; false if the branch did anything but grow. */
   #walkOn(way: Way): boolean {
     const known = this.#known.get(way.id);
     if (!known) this.#walk(way);
@@ -61,7 +63,7 @@ export class Reach {
     this.#known.set(way.id, { head: way.head, origin: { from, at: stop, first: passed.at(-1) ?? null } });
   }
 
-  /** Goes up from a head to the first message that was passed before, and says which that is. */
+  /** Walks up from a head to the first visited message; returns it, and the messages before it. */
   #pass(way: Way): { readonly stop: string | null; readonly passed: readonly string[] } {
     const passed: string[] = [];
     for (const { key } of upward(this.#chat, way.head)) {
@@ -88,9 +90,9 @@ export interface Origin {
   readonly first: string | null;
 }
 
-/** What a list shows of a branch; the list itself puts ages and counts into words. */
+/** What a list shows of a branch, beside ages and counts. */
 export interface BranchLabel {
-  /** The person's own name, else the first words that differ from the branch it came from; its name where there are none. */
+  /** The name that a person gave, else the first words that differ from its origin; its generated name where there are none. */
   readonly label: string;
   /** {@link Origin.from} */
   readonly forkedFrom: string | undefined;
@@ -102,7 +104,7 @@ export interface BranchLabel {
 
 const NO_ORIGIN: Origin = { from: undefined, at: null, first: null };
 
-/** What a list shows of a branch. Costs nothing, unless its own first message has no words. */
+/** What a list shows of a branch. Cheap, unless its own first message has no text. */
 export function labelOf(chat: ChatValue, way: Way, origin: Origin = NO_ORIGIN): BranchLabel {
   const depth = (key: string | null): number => chat.depths.get(key ?? '') ?? 0;
   return {

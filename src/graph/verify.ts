@@ -5,11 +5,11 @@ import { marksOfKind, subjectOf, type CheckpointValue } from './marks.ts';
 import { reachableFrom } from './messages.ts';
 
 /**
- * Is a chat whole?
+ * Checking a chat.
  *
- * A chat that can be joined needs no cure: a missing record is no error, each reader cuts a ring at the same place, and later
- * records are joined. So the check tells what a person should know: what can't be read, what is shown elsewhere than it was
- * written, and messages that no branch reaches. A new branch mends the last of these.
+ * A chat that can be joined needs no repair to be read: a missing record is no error, each reader cuts a ring at the same
+ * place, and late records are joined. So the check reports what a person should know: what can't be read, what is shown at
+ * another place than it was written, and messages that no branch reaches. A new branch mends the last of these.
  */
 export function verify(chat: ChatValue, ways: readonly Way[], growingOf?: GrowingOf): Finding[] {
   const records = [...chat.messages.values()].toSorted(compareAt);
@@ -21,41 +21,41 @@ export function verify(chat: ChatValue, ways: readonly Way[], growingOf?: Growin
   ];
 }
 
-/** What is wrong, in kinds. */
+/** The kinds of findings. */
 type FindingKind =
-  /** A record that is not as it was written, or is gone. */
+  /** A record that is damaged or missing. */
   | 'damaged-record'
-  /** A message whose words the disk has changed. */
+  /** A message whose content the disk has changed. */
   | 'changed-body'
-  /** A message that two accounts of it put behind different ones. */
+  /** A message whose copies have different parents. */
   | 'two-parents'
-  /** A message whose parent is not there. */
+  /** A message whose parent is missing. */
   | 'orphan'
-  /** Messages that follow each other in a ring. */
+  /** Messages whose parents form a ring. */
   | 'cycle'
-  /** A branch that was seen to end in a message that is not there. */
+  /** A branch record that ends at a missing message. */
   | 'dangling-head'
-  /** A checkpoint at a message that is not there. */
+  /** A checkpoint at a missing message. */
   | 'dangling-checkpoint'
   /** Messages that no branch reaches. */
   | 'unreached'
-  /** A message whose words are gone, or can't be read. */
+  /** A message whose body is missing or unreadable. */
   | 'missing-body'
-  /** A file of a message whose bytes are gone. */
+  /** A file of a message whose bytes are missing. */
   | 'missing-file'
-  /** A tool that was called and never answered, in an answer that something follows. */
+  /** A tool call without a result, in an answer that is followed by another message. */
   | 'tool-without-result';
 
 /** One thing that is wrong. */
 export interface Finding {
   readonly kind: FindingKind;
-  /** The id of the message, branch record or checkpoint that it is about. */
+  /** The id of its message, branch record or checkpoint. */
   readonly id: string;
-  /** The key of the message; absent for what is about no known message. */
+  /** The key of the message; absent for other subjects. */
   readonly key?: string;
-  /** What is wrong, and what a reader or a repair makes of it, in words. */
+  /** What is wrong, and how readers or a repair deal with it, for people. */
   readonly text: string;
-  /** Whether `repair()` mends it. What is lost it can only name. */
+  /** Whether `repair()` mends it. Lost content is only named. */
   readonly mends: boolean;
 }
 
@@ -73,7 +73,7 @@ function placeFindings(chat: ChatValue, record: MessageRecord): Finding[] {
   return findings;
 }
 
-/** A finding about a message; `text` goes on behind its name. */
+/** A finding about a message; `text` continues behind its name. */
 export function about({ id, key }: MessageRecord, kind: FindingKind, text: string, mends = false): Finding {
   return { kind, id, key, text: `Message "${id}" ${text}`, mends };
 }
@@ -83,8 +83,8 @@ function unreached(record: MessageRecord): Finding {
 }
 
 /**
- * The last messages of conversations that no branch reaches, deleted ones included, in the order of `(at, key)`: a repair adds
- * an end at each of them.
+ * The last messages that no branch reaches, deleted branches included, in the order of `(at, key)`: a repair adds an end at
+ * each of them.
  */
 export function unreachedEnds(chat: ChatValue, ways: readonly Way[], growingOf?: GrowingOf): MessageRecord[] {
   const reached = reachableFrom(
@@ -119,7 +119,7 @@ function checkpointFindings(chat: ChatValue): Finding[] {
   });
 }
 
-/** What is wrong with the words of these messages; it can be told, and not mended. `bodies` are by key. */
+/** Findings in the bodies of these messages, which no repair can mend. `bodies` are by key. */
 export function verifyBodies(
   chat: ChatValue,
   records: readonly MessageRecord[],
@@ -137,7 +137,7 @@ export function verifyBodies(
   });
 }
 
-/** The names of the tools that a message called and that gave neither a result nor an error, and were not denied. */
+/** The names of a message's tools that were called and have neither a result nor an error, and were not denied. */
 function unanswered(body: UIMessage | undefined): string[] {
   return (body?.parts ?? []).flatMap((part) => {
     if (!('toolCallId' in part) || !isOpen(part)) return [];
@@ -145,7 +145,7 @@ function unanswered(body: UIMessage | undefined): string[] {
   });
 }
 
-/** Whether a call still waits for its result, or for a person's yes or no. */
+/** Whether a tool call still waits for its result or an approval. */
 function isOpen({ state, approval }: { readonly state?: string; readonly approval?: unknown }): boolean {
   const { approved } = Object(approval) as { readonly approved?: unknown };
   if (state === 'approval-responded') return approved === true;

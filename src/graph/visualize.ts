@@ -1,4 +1,4 @@
-/** A chat's graph as plain data: previews instead of bodies, names instead of ids where people read them. */
+/** A chat's graph as plain data: previews instead of bodies, and names instead of ids for people. */
 export interface GraphData {
   readonly chatId: string;
   /** In the order in which they were written. */
@@ -19,7 +19,7 @@ export interface GraphData {
 /** One message of a {@link GraphData}. */
 export interface GraphNode {
   readonly id: string;
-  /** Unique in the chat, which an id need not be. */
+  /** Unique in the chat; an id need not be. */
   readonly key: string;
   readonly parentId: string | null;
   readonly parentKey: string | null;
@@ -29,17 +29,17 @@ export interface GraphNode {
   readonly content: string;
   /** Milliseconds since epoch. */
   readonly createdAt: number;
-  /** Orders messages and operations: `createdAt`, or later than all that was known. What `graph({ at })` goes by. */
+  /** Orders messages and operations: `createdAt`, or later than all that was known. `graph({ at })` compares with it. */
   readonly at: number;
 }
 
 /**
- * A chat's graph as text: one line per message, children indented under their parent, branch heads and checkpoints
- * marked. Works on any size: nothing recurses.
+ * A chat's graph as text: one line for each message, children indented under their parent, branch heads and checkpoints marked.
+ * Works for any size: nothing recurses.
  *
- * Indentation grows with depth, so the text of a long line of messages grows with its square, and that of 100,000 is
- * longer than a string can be. Where indentation alone would pass 64 million characters (a line of some 5,700
- * messages), each line keeps its last 16 levels of it, behind the number of those left out: `(+984) │   └── `.
+ * Indentation grows with depth, so the text of a long chain grows with its square, and that of 100,000 messages is longer than
+ * a string can be. Where indentation alone would exceed 64 million characters (a chain of some 5,700 messages), each line keeps
+ * its last 16 levels of it, behind the number of those left out: `(+984) │   └── `.
  */
 export function visualizeGraph(graph: GraphData): string {
   const title = `[chat: ${graph.chatId}]`;
@@ -53,7 +53,7 @@ const STEP = 4;
 const MAX_INDENTATION = 64_000_000;
 const LEVELS_KEPT = 16;
 
-/** A message in its place: 0 levels of indentation for a root and for its children. */
+/** A message and its level: 0 for a root and for its children. */
 interface Place {
   readonly node: GraphNode;
   readonly level: number;
@@ -69,7 +69,7 @@ function treeLines(graph: GraphData): string[] {
   return places.map((place) => `${stemOf(place)}${describe(place.node)}${marksAt(place.node.key)}`);
 }
 
-/** The messages in the order of their lines. */
+/** The messages in the order of the lines. */
 function placesOf(nodes: readonly GraphNode[]): Place[] {
   const children = listsBy(nodes, ({ parentKey }) => parentKey);
   const places: Place[] = [];
@@ -87,8 +87,8 @@ function placesOf(nodes: readonly GraphNode[]): Place[] {
 }
 
 /**
- * What stands before each message, asked line by line from the top. The bars on the way to a message are those of the
- * lines above it, so one list of them serves all: it is cut to the message's level and grows by the message's own.
+ * The stem before each message, requested line by line from the top. The bars of a message are those of the lines above it, so
+ * one list serves all: it is cut to the message's level and extended by the message's own bar.
  */
 function stems(levels: number): (place: Place) => string {
   const bars = [''];
@@ -110,7 +110,7 @@ function describe({ id, role, content }: GraphNode): string {
   return `${id.slice(0, 8)} (${role}): "${content.replaceAll('\n', ' ')}"`;
 }
 
-/** What stands behind a message: the branches that end in it, then the checkpoints at it. */
+/** The text behind a message: the branches that end at it, then its checkpoints. */
 function marksOf({ branches, checkpoints }: GraphData): (key: string) => string {
   const heads = listsBy(branches, ({ headKey }) => headKey);
   const marks = listsBy(checkpoints, ({ messageKey }) => messageKey);
@@ -125,7 +125,7 @@ function marksOf({ branches, checkpoints }: GraphData): (key: string) => string 
   };
 }
 
-/** Values in lists, each under what is read from it. */
+/** The values in lists, by their keys. */
 function listsBy<K, V>(values: readonly V[], keyOf: (value: V) => K): Map<K, V[]> {
   const lists = new Map<K, V[]>();
   for (const value of values) {

@@ -3,7 +3,7 @@ import type { ContextStore } from './store.ts';
 
 let shared: ContextStore | undefined;
 
-/** The store of a page that was given none: one IndexedDB database named `contextree`, opened when first used. */
+/** The store for a page that gives none: one IndexedDB database named `contextree`, opened on first use. */
 export function defaultStore(): ContextStore {
   shared ??= new IndexedDBContextStore();
   return shared;

@@ -4,20 +4,20 @@ import { kindOf, subjectOf } from '../graph/marks.ts';
 import type { CommitOptions, Draft, StoreDelta } from './store.ts';
 
 /**
- * What a caller hands in, checked before any store takes it: a value of a wrong type would spread to every device. Every store
- * refuses the same with the same code. Unknown fields and kinds of marks, of newer versions, pass. What is handed in is copied
- * first, as JSON keeps it, and the copy is checked.
+ * Checks of what a caller passes, before any store takes it: a value of a wrong type would spread to every device. Every store
+ * refuses the same values with the same codes. Unknown fields and kinds of marks, of newer versions, pass. The arguments are
+ * copied first, as JSON keeps them, and the copy is checked.
  */
 
 /**
- * A copy of what a commit is handed. A parent, an end or a mark may name what is not there.
+ * A copy of the delta of a commit. A parent, an end or a mark may refer to a record that is not there.
  *
- * @throws invalid-options for what is no delta, and for a beginning of another user
+ * @throws invalid-options for a value that is no delta, and for a beginning of another user
  */
 export function checkDelta(delta: StoreDelta, userId: string): StoreDelta {
   const copy = ownCopy('delta', delta);
   expectFields(copy, DELTA, 'delta');
-  // A local record without a value is one to be taken out.
+  // A local record with the value undefined is to be removed.
   const local = Object.fromEntries(
     Object.keys(Object(delta.local)).map((name) => [name, copy.local?.[name]]),
   );
@@ -45,7 +45,7 @@ export function checkDelta(delta: StoreDelta, userId: string): StoreDelta {
   return { ...copy, local };
 }
 
-/** A copy of the options of a commit. Throws `invalid-options` for what is none. */
+/** A copy of the options of a commit. Throws `invalid-options` for others. */
 export function checkCommit(options: CommitOptions): CommitOptions {
   const copy = ownCopy('options', options);
   expectFields(copy, COMMIT, 'options');
@@ -53,7 +53,7 @@ export function checkCommit(options: CommitOptions): CommitOptions {
   return copy;
 }
 
-/** A copy of a draft. Throws `invalid-options` for what is none, `invalid-messages` for a message that is none. */
+/** A copy of a draft. Throws `invalid-options` for a value that is no draft, `invalid-messages` for a bad message in it. */
 export function checkDraft(draft: Draft): Draft {
   const copy = ownCopy('draft', draft);
   expectFields(copy, DRAFT, 'draft');
@@ -66,7 +66,7 @@ export function expectTexts(values: Readonly<Record<string, unknown>>): void {
   for (const name in values) expect('text', name, values[name]);
 }
 
-/** These fields of some options, each read once. Throws `invalid-options` for options that are none. */
+/** These fields of an options object, each read once. Throws `invalid-options` for a value that is no options object. */
 export function readOptions<T extends object>(options: T | undefined, fields: Fields): T {
   expect('record?', 'options', options);
   const read: Record<string, unknown> = {};
@@ -82,7 +82,7 @@ export function readOptions<T extends object>(options: T | undefined, fields: Fi
   return read as T;
 }
 
-/** A copy of an app's own value. Throws `invalid-options` for what can't be cloned. */
+/** A copy of an app's own value. Throws `invalid-options` for one that can't be cloned. */
 export function cloneValue(key: string, value: unknown): unknown {
   try {
     return structuredClone(value);
@@ -93,7 +93,7 @@ export function cloneValue(key: string, value: unknown): unknown {
   }
 }
 
-/** The kind of each field, see {@link isA}; `[]`: a list, `?`: may be left out. */
+/** The kind of each field, see {@link isA}; `[]` is a list, `?` an optional field. */
 export type Fields = Readonly<Record<string, string>>;
 
 const DELTA: Fields = { messages: 'record[]', ends: 'record[]', marks: 'record[]', local: 'record?' };
@@ -134,7 +134,7 @@ const ENDS: Fields = {
 const MARK: Fields = { id: 'id', rev: 'integer', by: 'text', chat: 'id', seq: 'integer?' };
 const DRAFT: Fields = { key: 'key', rev: 'revision', by: 'text', seq: 'integer?' };
 
-/** By kind of mark: the fields of its value. */
+/** The fields of a mark's value, by the kind of the mark. */
 const VALUES: Readonly<Record<string, Fields>> = {
   beginning: { userId: 'text', createdAt: 'time' },
   name: { name: 'text' },
@@ -160,12 +160,12 @@ function expectFields(value: unknown, fields: Fields, of: string, code?: Context
   }
 }
 
-/** Throws `invalid-options`, or `code`, for a value of another kind. */
+/** Throws `invalid-options`, or `code`, for a value that is not of this kind. */
 export function expect(kind: string, name: string, value: unknown, code?: ContextErrorCode): void {
   try {
     if (isA(kind, value)) return;
   } catch {
-    // A proxy that was revoked, or a getter that throws.
+    // A revoked proxy, or a getter that throws.
   }
   refuse(name, WORDS[kind] ?? `of the kind "${kind}"`, value, code);
 }
@@ -182,7 +182,7 @@ function refuse(
   });
 }
 
-/** Words for kinds, where the name is not enough. */
+/** Descriptions of kinds, where the name is not enough. */
 const WORDS: Readonly<Record<string, string>> = {
   text: 'a text',
   id: 'a text that is not empty',
@@ -195,7 +195,7 @@ const WORDS: Readonly<Record<string, string>> = {
   filter: '{ key, value }',
 };
 
-/** Whether a value is of a kind, or one of the texts between bars. */
+/** Whether a value is of a kind, or is one of the texts between bars. */
 function isA(kind: string, value: unknown): boolean {
   if (kind.endsWith('?')) return value === undefined || isA(kind.slice(0, -1), value);
   if (kind.endsWith('[]')) return Array.isArray(value) && value.every((item) => isA(kind.slice(0, -2), item));
@@ -214,7 +214,7 @@ function isA(kind: string, value: unknown): boolean {
     case 'record':
       return typeof value === 'object' && value !== null && !Array.isArray(value);
     case 'part':
-      // A text part may have no text yet; one that is no text would break each read of it.
+      // A text part may have no text yet, but a text that is no string would break each read.
       return isA('record', value) && typeof type === 'string' && (type !== 'text' || isA('text', text ?? ''));
     case 'number':
       return typeof value === 'number' && !Number.isNaN(value);
@@ -225,7 +225,7 @@ function isA(kind: string, value: unknown): boolean {
     case 'time':
       return Number.isFinite(value);
     case 'count':
-      // Of things; a negative one is like 0.
+      // For counts; a negative one is like 0.
       return Number.isInteger(value) || value === Infinity || value === -Infinity;
     case 'bytes':
       return Object.prototype.toString.call(value) === '[object Uint8Array]';
@@ -259,8 +259,8 @@ function ownCopy<T>(what: string, value: T): T {
 }
 
 /**
- * A copy of data as JSON keeps it, but for NaN: made null, it could pass for the parent of a first message. Throws for what JSON
- * would lose (functions, maps, binary data), for rings, for more than 512 levels or ten million values.
+ * A copy of data as JSON keeps it, except that NaN throws: null could pass for the parent of a first message. Throws for values
+ * that JSON would lose (functions, maps, binary data), for cycles, for more than 512 levels or ten million values.
  */
 export function plainCopy(value: unknown): unknown {
   return copyOf(value, 'Data', RULES);

@@ -3,12 +3,12 @@ import type { MessageSearch } from './search.ts';
 import type { ContextStore, SearchOptions, SearchResult, StoreNotice, StoreReads } from './store.ts';
 import type { Access } from './tables/usual.ts';
 
-/** The calls that are made on tables: `tables/usual.ts` and, from `revisions` on, `tables/rarely.ts`. */
+/** The calls on tables: those of `tables/usual.ts`, and, from `revisions` on, of `tables/rarely.ts`. */
 const CALLS =
   'load bodies commit saveDraft getChat get set delete hold held revisions listChats deleteChat restoreChat changesSince ' +
   'putBlob getBlob clear examine storage';
 
-/** The reads that are built on those. */
+/** The reads that are built on those calls. */
 const READS = 'getMessage getMessageChain getMessages listBranches listCheckpoints getGraph';
 
 type Read = (store: Face, ...args: readonly unknown[]) => Promise<unknown>;
@@ -16,18 +16,18 @@ type NoCall = 'persistence' | 'persist' | 'subscribe' | 'searchMessages' | 'clos
 interface CallsOfStore extends Required<Omit<ContextStore, NoCall>> {}
 
 /**
- * The face of a store, whose code comes with its first use. A call is handed on in the step in which it is made, where its code
- * is there: a page that goes has no other. Until then a copy of its arguments waits, and so do later calls, in order.
+ * The methods of a store, whose code is loaded on first use. If the code is there, a call is passed on synchronously: a page
+ * that is going away has no other task. Otherwise a copy of its arguments waits, and so do later calls, in order.
  */
 abstract class Face {
   readonly #listeners = new Set<{ readonly hear: (notice: StoreNotice) => void }>();
   #access: Access | undefined;
   #opening: Promise<Access> | undefined;
-  /** Code of a call, while it is loading. */
+  /** Loads the code of a call. */
   #coming: Promise<unknown> | undefined;
   #search: Promise<MessageSearch> | undefined;
 
-  /** Adds the calls; called where the class is used, so that a bundler can leave it out. */
+  /** Adds the methods; called where the class is used, so that bundlers can remove it. */
   static withCalls(): abstract new () => StoreFace {
     const define = (
       name: string,
@@ -63,10 +63,10 @@ abstract class Face {
     return this.use(this.#access as Access, name, own);
   }
 
-  /** Loads the tables; what others do is told to `hear`. */
+  /** Loads the tables; `hear` is called for changes of other tabs. */
   protected abstract open(hear: (notice: StoreNotice) => void): Promise<Access>;
 
-  /** Makes a call on the tables; those that were closed open again. */
+  /** Makes a call on the tables; closed tables open again. */
   protected async use(access: Access, name: string, args: readonly unknown[]): Promise<unknown> {
     access.reopen();
     return access.calls[name]?.(access, ...(args as never[]));
@@ -85,12 +85,12 @@ abstract class Face {
     return access;
   }
 
-  /** Makes these the tables from now on. */
+  /** Uses these tables from now on. */
   protected putBehind(access: Access): Access {
     return (this.#access = access);
   }
 
-  /** A listener that throws does not keep the others from hearing. */
+  /** Calls every listener, even if one throws. */
   protected readonly hear = (notice: StoreNotice): void => {
     for (const { hear } of this.#listeners) {
       try {
@@ -140,7 +140,7 @@ function copyNow(value: unknown): unknown {
   try {
     return structuredClone(value);
   } catch {
-    // The store says what is wrong with it.
+    // The store's own check throws for it.
     return value;
   }
 }

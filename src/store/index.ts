@@ -1,4 +1,4 @@
-// For those who write a store of their own: what it owes, and the words it is said in.
+// For authors of stores: the contract of a store, and its types.
 
 // The contract.
 export type {
@@ -24,8 +24,8 @@ export type {
   StoreReads,
 } from './store.ts';
 
-// What it keeps.
+// The records that it keeps.
 export type { ChatDelta, EndsRecord, Mark, MessageRecord, MessageStatus, Version } from '../graph/graph.ts';
 
-// What it gives to those who read without an engine.
+// What readers without an engine get.
 export type { BranchInfo, CheckpointInfo, MessageNode } from './reads.ts';

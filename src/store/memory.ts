@@ -4,8 +4,8 @@ import type { ContextStore, Persistence, StoreNotice } from './store.ts';
 import type { Access } from './tables/usual.ts';
 
 /**
- * A store that forgets with the page: for tests and servers. The whole contract but durability. A body that is read again is
- * the same object while its version is; treat it as read-only.
+ * A store that lives as long as the page: for tests and servers. It keeps the whole contract but durability. Reading a body
+ * again returns the same object while its version is the same; treat it as read-only.
  */
 export class InMemoryContextStore extends StoreFace implements ContextStore {
   readonly persistence: Persistence = 'memory';

@@ -14,12 +14,12 @@ import {
 import * as rarely from './tables/rarely.ts';
 import { Access, usual } from './tables/usual.ts';
 
-/** What a store in memory is made of. */
+/** The access of a store in memory. */
 export function createMemory(hear: (notice: StoreNotice) => void): Access {
   return new Access(new MemoryTables(), { ...usual, ...rarely }, hear);
 }
 
-/** Tables in memory: keys in order, one transaction at a time, and a failed transaction is undone. */
+/** Tables in memory: keys in order, one transaction at a time, and a failed transaction is rolled back. */
 class MemoryTables implements Database {
   readonly persistence = 'memory';
   readonly #rows: MemoryRows = new MemoryRows();
@@ -61,9 +61,9 @@ class MemoryTables implements Database {
 }
 
 class MemoryRows implements Rows {
-  /** Tables by name, and indexes by table and name: these at keys `[indexed, key]`. */
+  /** Tables by name, and indexes by table and name; an index has the keys `[indexed, key]`. */
   readonly #lists = new Map<string, Sorted>();
-  /** What undoes the present transaction, in the order of its changes. */
+  /** Undoes the changes of the current transaction, in their order. */
   #undo: (() => void)[] = [];
 
   async transact<T>(work: (rows: Rows) => Promise<T>): Promise<T> {
@@ -78,7 +78,7 @@ class MemoryRows implements Rows {
 
   async get<T>(table: Table, key: Key | Range): Promise<T | undefined> {
     const [value] = this.#list(table).values(isRange(key) ? key : only(key), 1);
-    // The app's own values: somebody may change them.
+    // The app may change its own values.
     return (table === 'values' ? structuredClone(value) : value) as T | undefined;
   }
 
@@ -123,7 +123,7 @@ class MemoryRows implements Rows {
     this.delete(table, ALL);
   }
 
-  /** Replaces a value in the table and its indexes; undefined: none. */
+  /** Replaces a value in the table and its indexes; undefined means none. */
   #change(table: Table, key: Key, before: unknown, value: unknown): void {
     for (const [index, path] of Object.entries(LAYOUT[table].indexes ?? {})) {
       const list = this.#list(table, index);
@@ -141,19 +141,19 @@ class MemoryRows implements Rows {
   }
 }
 
-/** Behind all keys: numbers, texts, and lists of them. */
+/** A key after all numbers, texts, and lists of them. */
 const LAST: Key = [[]];
 
 const ALL: Range = { from: -Infinity, to: LAST };
 
 type Pair = readonly [indexed: Key, key: Key];
 
-/** A range of an index, as one of its keys `[indexed, key]`. */
+/** A range of an index, in its keys `[indexed, key]`. */
 function indexed({ from, to, isAfter }: Range): Range {
   return { from: isAfter ? [from, LAST] : [from], to: [to, LAST] };
 }
 
-/** What a value has at a path, if it has that. */
+/** The value at a key path, if there is one. */
 function itemsIn(value: unknown, path: Shape['keyPath']): readonly Key[] {
   const fields = Object(value) as Readonly<Record<string, Key>>;
   if (path === undefined || value === undefined) return [];
@@ -192,7 +192,7 @@ class Sorted {
     return [start, Math.min(this.#placeOf(to, true), start + limit)];
   }
 
-  /** Before the first key that is not less than this one, or behind this one. */
+  /** The index of the first key that is not less than this one, or, with `isBehind`, of the one after it. */
   #placeOf(key: Key, isBehind: boolean): number {
     let [from, to] = [0, this.#keys.length];
     while (from < to) {
@@ -205,7 +205,7 @@ class Sorted {
   }
 }
 
-/** The order of IndexedDB: numbers, texts, lists. */
+/** The key order of IndexedDB: numbers, texts, lists. */
 function compareKeys(a: Key, b: Key): number {
   if (typeof a === 'object' && typeof b === 'object') {
     for (let i = 0; i < a.length && i < b.length; i += 1) {

@@ -20,39 +20,37 @@ import type { GraphData } from '../graph/visualize.ts';
 import * as door from './door.ts';
 import type { ChatRecords, Readable } from './store.ts';
 
-/**
- * Chats as people see them, read from a store without an engine. Each read loads the chat's records and derives its branches.
- */
+/** Reading chats from a store without an engine. Each read loads the chat's records and derives its branches. */
 
 /** One message of a chat. */
 export interface MessageNode {
   readonly id: string;
   readonly key: string;
   readonly chatId: string;
-  /** The id of the message before it; null for a first one, and where that message is not known. */
+  /** The id of its parent; null for a first message, and where the parent is not known. */
   readonly parentId: string | null;
   readonly parentKey: string | null;
   /** The role: `user`, `assistant` or `system`. */
   readonly name: string;
   readonly type: 'message';
-  /** The message itself, a growing one as of its draft; without parts where nothing was said yet, or the words were lost. */
+  /** The message; a growing one as of its draft. Without parts while it has no content, or where the body was lost. */
   readonly data: UIMessage;
   /** ms since epoch. */
   readonly createdAt: number;
   readonly status: MessageStatus;
-  /** Keys of further parents: what a merge or a copy was made from. */
+  /** Keys of further parents: the messages that a merge or a copy was made from. */
   readonly sources?: readonly string[];
   /** The number of its last change in the database. */
   readonly seq: number;
-  /** Messages from the first one of the chain to this one, both included: 1 for a first one. */
+  /** How many messages its chain has, itself included: 1 for a first one. */
   readonly depth: number;
-  /** Integer from 1 on: greater with each change. */
+  /** An integer from 1 on that grows with each change. */
   readonly rev: number;
 }
 
 /** A branch of a chat. */
 export interface BranchInfo {
-  /** Derived: what other tabs write may give it to another branch. To come back to a branch, keep its `headKey`. */
+  /** Derived: another tab's write may give the id to another branch. To find a branch again, keep its `headKey`. */
   readonly id: string;
   readonly name: string;
   readonly headMessageId: string | null;
@@ -75,7 +73,7 @@ export interface CheckpointInfo {
   readonly createdAt: number;
 }
 
-/** One message, by key or id: of several with one id that on the branch shown last, else the newest. */
+/** One message, by key or id; of several with one id the one on the branch shown last, else the newest. */
 export async function getMessage(
   store: Readable,
   chatId: string,
@@ -88,7 +86,7 @@ export async function getMessage(
   return record && !isGone(record) ? (await nodesOf(store, read, [record.key]))[0] : undefined;
 }
 
-/** The messages up to the one with this key or id, oldest first; with `limit` only the last ones. */
+/** The chain of the message with this key or id, oldest first; with `limit` only its last messages. */
 export async function getMessageChain(
   store: Readable,
   chatId: string,
@@ -102,7 +100,7 @@ export async function getMessageChain(
   return nodesOf(store, read, chainKeys(read.chat, key ?? null, limit));
 }
 
-/** The messages of the branch that was shown last on this device, oldest first. Rejects with `chat-missing` without a chat. */
+/** The messages of the branch that this device showed last, oldest first. Rejects with `chat-missing` without a chat. */
 export async function getMessages(store: Readable, chatId: string): Promise<MessageNode[]> {
   door.expectTexts({ chatId });
   const read = await readChat(store, chatId);
@@ -149,13 +147,13 @@ export async function getGraph(store: Readable, chatId: string): Promise<GraphDa
   return graphData(chatId, chat, { branches, checkpoints: checkpointsOf(chat) }, growingOf);
 }
 
-/** The keys of the messages that live branches hold. */
+/** The keys of the messages on live branches. */
 export function reachedBy(chat: ChatValue): ReadonlySet<string> {
   const heads = new Branches(chat).live.map(({ head }) => head);
   return reachableFrom(chat, heads);
 }
 
-/** A chat as it is read once. */
+/** A chat, read once. */
 interface Read {
   readonly chatId: string;
   readonly chat: ChatValue;
@@ -163,7 +161,7 @@ interface Read {
   /** The branch shown last; undefined where the chat has none. */
   readonly active: Way | undefined;
   readonly growingOf: GrowingOf;
-  /** The change number of the database when it was read. */
+  /** The number of the database's last change when it was read. */
   readonly seq: number;
 }
 
@@ -176,7 +174,7 @@ async function readChat(store: Readable, chatId: string): Promise<Read> {
   return { chatId, chat, live, active, growingOf: (key) => growing.get(key), seq: records.seq };
 }
 
-/** The live branch that holds the message shown last, best at its head; without one, the newest. */
+/** The live branch that holds the message shown last, preferably as its head; without one, the newest branch. */
 function activeOf(chat: ChatValue, live: readonly Way[], { local }: ChatRecords): Way | undefined {
   const { used } = Object(local?.['view']) as { readonly used?: unknown };
   for (const key of (Array.isArray(used) ? used : []) as unknown[]) {
@@ -189,7 +187,7 @@ function activeOf(chat: ChatValue, live: readonly Way[], { local }: ChatRecords)
   return live.at(-1);
 }
 
-/** The keys of a chain, without messages that were taken back. */
+/** The keys of a chain, without removed messages. */
 function chainKeys(chat: ChatValue, head: string | null, limit: number): string[] {
   if (limit <= 0) return [];
   const keys = chainOf(chat, head).filter((key) => !isGone(chat.messages.get(key) as MessageRecord));
@@ -201,7 +199,7 @@ async function nodesOf(store: Readable, read: Read, keys: readonly string[]): Pr
   const records = keys.map((key) => chat.messages.get(key) as MessageRecord);
   const bodies = await store.bodies(chatId, keys, records);
   if (bodies.size < keys.length) {
-    // A message that was growing when the chat was read may have ended before its words were.
+    // A message that was growing when the chat was read may have ended before its body was read.
     const now = await readChat(store, chatId);
     if (now.seq !== moment && keys.every((key) => now.chat.messages.has(key)))
       return nodesOf(store, now, keys);

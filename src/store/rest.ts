@@ -1,10 +1,10 @@
-/** To be called every so often by long work: waits when the page should go on. */
+/** Called every so often by long work: waits when the page needs a turn. */
 export type Rest = () => Promise<void>;
 
-/** So many words, or short texts, take some milliseconds at most. */
+/** How many words, or short texts, take some milliseconds at most. */
 export const STRETCH = 1024;
 
-/** Work without a rest, ms. */
+/** The longest work between two pauses, in ms. */
 const FRAME = 12;
 
 /** A {@link Rest} for work that begins now. */
@@ -12,13 +12,13 @@ export function restNow(): Rest {
   let rested = performance.now();
   return async () => {
     if (performance.now() - rested < FRAME) return;
-    // Memory answers at once, and answers alone let no one else have a turn.
+    // Memory answers in microtasks, which let nothing else run.
     await nextTask();
     rested = performance.now();
   };
 }
 
-/** No timer, if possible: browsers delay many of them, and tests with fake timers stop them. */
+/** Prefer a message over a timer: browsers throttle timers, and tests with fake timers stop them. */
 function nextTask(): Promise<void> {
   return new Promise((resolve) => {
     if (typeof MessageChannel === 'undefined') return void setTimeout(resolve);

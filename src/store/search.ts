@@ -12,14 +12,14 @@ import { eachWord, parseQuery, type Term } from './words.ts';
 /**
  * Finding a message by its words.
  *
- * The first search of a chat reads it all. Its words stay in memory for a while, and each search first asks the store what
- * changed since; bodies are read again only for the results. An index in the database would cost every turn a write.
+ * The first search of a chat reads all of it. Its words stay in memory for a while, and each search first asks the store what
+ * changed since; bodies are read again for the results only. An index in the database would cost every turn a write.
  *
- * What people read is searched: texts and names of files, without reminders, thoughts, and what tools were told and said.
+ * The search covers what people read: texts and names of files, without reminders, reasoning, and inputs and outputs of tools.
  */
 export class MessageSearch {
   readonly #store: Readable;
-  /** By chat id, the one that was searched last at the end. */
+  /** By chat id, the most recently searched at the end. */
   readonly #indexes = new Map<string, ChatIndex>();
   #idle: ReturnType<typeof setTimeout> | undefined;
 
@@ -27,7 +27,7 @@ export class MessageSearch {
     this.#store = store;
   }
 
-  /** Messages whose text holds what the query asks for, best first. Costs what changed since the last search. */
+  /** The messages that match the query, best first. Costs what changed since the last search. */
   async find(chatId: string, query: unknown, asked?: SearchOptions): Promise<readonly SearchResult[]> {
     door.expectTexts({ chatId });
     const options = door.readOptions(asked, OPTIONS);
@@ -75,11 +75,11 @@ export class MessageSearch {
 const MOST_RESULTS = 20;
 
 const OPTIONS: door.Fields = { roles: 'text[]?', limit: 'count?', keys: 'set?', deleted: 'truth?' };
-/** So many chats are kept in memory, for so many ms after the last search. */
+/** How many chats are kept in memory, and for how many ms after the last search. */
 const MOST_CHATS = 4;
 const IDLE = 5 * 60_000;
 
-/** So many bodies are read at a time. */
+/** How many bodies are read at a time. */
 const BATCH = 128;
 
 /** The words of one chat, and its topology. */
@@ -89,7 +89,7 @@ class ChatIndex {
   #chat: ChatValue = createChat();
   /** Messages that grow without a change number. */
   #growing: ReadonlySet<string> = new Set();
-  /** What this is true for; undefined before the first reading. */
+  /** The state of the database at the last read; undefined before that. */
   #read: Moment | undefined;
   #reached: ReadonlySet<string> | undefined;
   #refreshing: Promise<void> = Promise.resolve();
@@ -98,7 +98,7 @@ class ChatIndex {
     this.#id = id;
   }
 
-  /** Reads what changed, one search after the other. */
+  /** Reads what changed; searches do so one after the other. */
   refresh(store: Readable): Promise<void> {
     const read = (): Promise<void> => this.#update(store);
     this.#refreshing = this.#refreshing.then(read, read);
@@ -107,7 +107,7 @@ class ChatIndex {
 
   async #update(store: Readable): Promise<void> {
     let records = await store.load(this.#id, this.#read?.seq);
-    // Another database, or a chat was deleted or restored in it.
+    // It is another database, or a chat was deleted or restored in it.
     if (this.#read && idOf(this.#read) !== idOf(records)) {
       this.#read = undefined;
       this.#words = new WordIndex();
@@ -138,7 +138,7 @@ class ChatIndex {
     this.#read = records;
   }
 
-  /** Matching messages and their ranks, best first, later first among equal ones. */
+  /** Matching messages with their ranks, best first; of equal ones the later first. */
   async find(
     terms: readonly Term[],
     { roles, keys, deleted = false }: SearchOptions,
@@ -169,5 +169,5 @@ function readable(message: UIMessage): string {
   return IS_COMPOSED.test(text) ? text : text.normalize('NFC');
 }
 
-/** Nothing is composed below the first combining mark; looking is faster than normalising. */
+/** Text before the first combining mark has nothing to compose; testing that is faster than normalising. */
 const IS_COMPOSED = /^[\0-\u02ff]*$/;

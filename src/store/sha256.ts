@@ -1,4 +1,4 @@
-/** SHA-256 (FIPS 180-4) for pages without a secure context, where the platform has none. A megabyte takes some ten ms. */
+/** SHA-256 (FIPS 180-4) for pages outside of secure contexts, where the platform has none. A megabyte takes some ten ms. */
 export function sha256(bytes: Uint8Array): Uint8Array {
   const state = firstBits(8, 1 / 2);
   const rounds = firstBits(64, 1 / 3);
@@ -11,7 +11,7 @@ export function sha256(bytes: Uint8Array): Uint8Array {
   return new Uint8Array(digest.buffer);
 }
 
-/** The first 32 bits of the fractions of square or cube roots of the first primes. */
+/** The first 32 bits of the fractional parts of square or cube roots of the first primes. */
 function firstBits(count: number, power: number): Uint32Array {
   const bits: number[] = [];
   for (let n = 2; bits.length < count; n += 1) if (isPrime(n)) bits.push((n ** power % 1) * 2 ** 32);
@@ -23,7 +23,7 @@ function isPrime(n: number): boolean {
   return true;
 }
 
-/** With a bit behind the end, zeros, and the length in bits at the end of a block of 64. */
+/** Appends a 1 bit, zeros, and the length in bits, up to a multiple of 64 bytes. */
 function pad(bytes: Uint8Array): Uint8Array {
   const padded = new Uint8Array(Math.ceil((bytes.length + 9) / 64) * 64);
   padded.set(bytes);

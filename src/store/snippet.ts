@@ -1,19 +1,19 @@
 import { type Rest, STRETCH } from './rest.ts';
 import { eachWord, type Term, type Word } from './words.ts';
 
-/** About how many characters are shown, and how many of them before the hit. */
+/** About how many characters a snippet has, and how many of them come before the hit. */
 const LENGTH = 100;
 const BEFORE = 30;
 
-/** How far the end of a hit that is shown may be from the beginning of the first. */
+/** How far the end of the last shown hit may be from the beginning of the first. */
 const REACH = LENGTH - BEFORE;
 
 /**
- * The place of a text with most of the terms, as HTML: about 100 characters, hits between `<mark>` and `</mark>`, no other
- * markup; cuts between words, shown as `…`. Costs the length of the text; a long one is read with pauses.
+ * The part of a text with most of the terms, as HTML: about 100 characters, hits between `<mark>` and `</mark>`, no other
+ * markup; cut between words, with `…`. Costs the length of the text; a long one is read with pauses.
  */
 export async function snippetOf(message: string, terms: readonly Term[], rest: Rest): Promise<string> {
-  // One space for each blank; a zero-width blank is none, since it may stand inside a word.
+  // One space for each run of blanks; a zero-width blank is none, because it may stand inside a word.
   const text = message.replaceAll(/[^\S\ufeff]+/g, ' ').trim();
   const words: Word[] = [];
   const hits: Hit[] = [];
@@ -29,14 +29,14 @@ export async function snippetOf(message: string, terms: readonly Term[], rest: R
   return (from > 0 ? '…' : '') + marked(text, hits, from, to) + (to < text.length ? '…' : '');
 }
 
-/** Where a term stands, in UTF-16 units. */
+/** The range of a hit, in UTF-16 units. */
 interface Hit {
   readonly start: number;
   readonly end: number;
   readonly term: Term;
 }
 
-/** Whether a term is what words end with. */
+/** Whether the words end with a term. */
 function standsLast(words: readonly Word[], { words: wanted, isPrefix }: Term): boolean {
   const at = words.length - wanted.length;
   return wanted.every((word, i) => {
@@ -45,7 +45,7 @@ function standsLast(words: readonly Word[], { words: wanted, isPrefix }: Term): 
   });
 }
 
-/** The first hit from which a snippet holds most of the terms. */
+/** The first hit from which a snippet contains most of the terms. */
 function densest(hits: readonly Hit[]): Hit | undefined {
   let [best, most] = [hits[0], 1];
   for (const [i, hit] of hits.entries()) {
@@ -57,7 +57,7 @@ function densest(hits: readonly Hit[]): Hit | undefined {
   return best;
 }
 
-/** What is shown of a text, from the beginning of a word to the end of one. */
+/** The range of the text to show, from the beginning of a word to the end of one. */
 function frame(
   text: string,
   words: readonly Word[],
@@ -69,12 +69,12 @@ function frame(
   if (limit >= text.length) return { from, to: text.length };
   const whole = words.findLast((word) => word.end <= limit)?.end ?? 0;
   const isWhole = whole >= Math.min(end, limit) && whole > from;
-  // No surrogate pair is cut in two.
+  // Do not cut a surrogate pair.
   const cut = (text.codePointAt(limit - 1) ?? 0) > 0xffff ? limit - 1 : limit;
   return { from, to: isWhole ? whole : cut };
 }
 
-/** As HTML; overlapping hits are marked together. */
+/** The range as HTML; overlapping hits are marked together. */
 function marked(text: string, hits: readonly Hit[], from: number, to: number): string {
   let html = '';
   let done = from;

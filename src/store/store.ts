@@ -4,39 +4,40 @@ import type { GraphData } from '../graph/visualize.ts';
 import type { BranchInfo, CheckpointInfo, MessageNode } from './reads.ts';
 
 /**
- * What a store owes to the conversations in it.
+ * The contract of a store.
  *
- * It keeps records and knows nothing of what they mean: it does not fork, name, rebase or repair. It joins what it is handed with
- * what it has (`graph/join.ts`), numbers each change, and tells a caller what is new since a number. No write comes too late, early or twice.
+ * A store keeps records and does not interpret them: it does not fork, name, rebase or repair. It joins a delta with the
+ * records it has (`graph/join.ts`), numbers each change, and returns what is new since a number. No write comes too late, early
+ * or twice.
  *
- * Whole or not at all. A commit is one durable transaction: when it resolves, all of it is on the disk; when it rejects, none.
+ * All or nothing. A commit is one durable transaction: when it resolves, all of it is on the disk; when it rejects, none.
  *
  * A turn costs the turn. The caller says up to which number it has read (`since`), so new keys are compared with later rows
- * only; a changed record carries the number where it lies (`seq`). A turn writes two topology rows, two bodies, one row of ends
+ * only; a changed record carries the number of its place (`seq`). A turn writes two topology rows, two bodies, one row of ends
  * and the row of the chat.
  *
  * Which database, which chat. A database has a random id and a generation, which grows with each `clear()`. Each record carries
- * the chat key of its beginning; deleting a chat adds its chat keys to a set that only grows, and records with such a key are
- * left out of all that is read, and refused when written.
+ * the chat key of its beginning. Deleting a chat adds its chat keys to a set that only grows; records with such a key are left
+ * out of all reads, and refused in writes.
  *
- * Everyone hears. After a transaction is durable, listeners in this tab and in others are told ids and numbers, never content.
+ * Everyone hears. After a transaction is durable, listeners in this tab and in others get ids and numbers, never content.
  */
 export interface ContextStore extends Readable, StoreReads {
-  /** Where the data lives: what a person is told when it is only memory. May change while the store is opened. */
+  /** Where the data lives, so that a person can be told if it is only memory. May change while the store opens. */
   readonly persistence: Persistence;
 
   /**
-   * Joins records into the chat, in one strict transaction, and gives the records that changed after `since` and those that were
-   * handed in, with their new `seq`, without bodies. A delta that is none is refused whole.
+   * Joins records into the chat, in one strict transaction, and returns the records that changed after `since` and those of the
+   * delta, with their new `seq`, without bodies. An invalid delta is refused whole.
    *
-   * Rejects with `data-loss` (another database; `details` hold the present `database` and `generation`), `chat-deleted` (another
-   * generation, or a record of a deleted chat), `wrong-user`, `head-moved` (`expect`), `invalid-options`, `quota-exceeded`,
-   * `store-closed`, `store-unavailable`, `store-blocked`.
+   * Rejects with `data-loss` (another database; `details` hold the present `database` and `generation`), `chat-deleted`
+   * (another generation, or a record of a deleted chat), `wrong-user`, `head-moved` (`expect`), `invalid-options`,
+   * `quota-exceeded`, `store-closed`, `store-unavailable`, `store-blocked`.
    */
   commit(chatId: string, delta: StoreDelta, options: CommitOptions): Promise<ChatRecords>;
   /**
-   * Keeps the words of a growing answer: relaxed, fast, outside the changes. Ignored where another version is shown than the one
-   * that it grows from. Other tabs are told.
+   * Saves the words of a growing answer: fast, in a relaxed transaction, without a change number. Ignored if the message shows
+   * another version than the draft's. Other tabs are notified.
    */
   saveDraft(chatId: string, draft: Draft, options?: DraftOptions): Promise<void>;
   /** The bodies of a message's earlier versions, oldest first: the last 20 settled ones that were replaced. */
@@ -44,67 +45,69 @@ export interface ContextStore extends Readable, StoreReads {
 
   /** The row of a chat; undefined for an unknown or deleted one. */
   getChat(chatId: string): Promise<ChatRow | undefined>;
-  /** Chats, the last updated first. Deleted ones are not in it. */
+  /** Chats, the last updated first, without deleted ones. */
   listChats(filter?: ChatFilter): Promise<readonly ChatRow[]>;
   /**
-   * Messages whose text holds all the words of `query`, best first. Words in quotes, and those without a space between them,
-   * stand in a row; the last word may be only begun. Case and accents don't count. Odd queries give [], never an error.
+   * Messages whose text contains all words of `query`, best first. Words in quotes, and those without a space between them,
+   * must follow each other; the last word may be a prefix. Case and accents are ignored. Odd queries return [], never an error.
    */
   searchMessages(chatId: string, query: string, options?: SearchOptions): Promise<readonly SearchResult[]>;
   /**
-   * Deletes a chat; false when there is none (or it is not `userId`'s). With `keepFor` (ms) its bytes go when that time has
-   * passed, and until then `restoreChat` brings it back. A full disk rejects that with `quota-exceeded`; without `keepFor` the
-   * chat goes all the same.
+   * Deletes a chat; resolves to false when there is none (or it is not `userId`'s). With `keepFor` (ms) its data stays for that
+   * time, and until then `restoreChat` brings it back. On a full disk that rejects with `quota-exceeded`; without `keepFor` the
+   * chat is deleted all the same.
    */
   deleteChat(
     chatId: string,
     options?: { readonly userId?: string; readonly keepFor?: number },
   ): Promise<boolean>;
-  /** Brings a chat back that was deleted with `keepFor`; false when it is too late. */
+  /** Restores a chat that was deleted with `keepFor`; resolves to false when it is too late. */
   restoreChat(chatId: string): Promise<boolean>;
-  /** What changed after change number `seq`, in all chats, oldest first: one entry per record, its last change. */
+  /** What changed after change number `seq`, in all chats, oldest first: one entry for each record, with its last change. */
   changesSince(seq: number, limit?: number): Promise<readonly Change[]>;
 
-  /** A value of the app's own. Keys that begin with `contextree:` are ours. */
+  /** A value of the app's own. Keys that begin with `contextree:` are reserved. */
   get<T = unknown>(key: string): Promise<T | undefined>;
-  /** Keeps a structured-cloneable value. */
+  /** Saves a structured-cloneable value. */
   set(key: string, value: unknown): Promise<void>;
   delete(key: string): Promise<void>;
 
   /**
-   * Keeps bytes apart from messages; gives the SHA-256 of their content, as 64 hexadecimal digits. Messages refer to them by the
-   * URL `contextree-blob:HASH`; they stay as long as a chat has, or had, such a message, and a day without any. Long `data:`
-   * URLs of files are kept like this by themselves, and read as they came.
+   * Saves bytes apart from messages; resolves to the SHA-256 of their content, as 64 hexadecimal digits. Messages refer to them
+   * by the URL `contextree-blob:HASH`; the bytes stay as long as a chat has, or had, such a message, and a day without any.
+   * Long `data:` URLs of files are stored like this by themselves, and read as they came.
    */
   putBlob(bytes: Uint8Array): Promise<string>;
-  /** Bytes by their name; undefined when they are not there, or have changed. */
+  /** Bytes by their hash; undefined when they are missing, or have changed. */
   getBlob(hash: string): Promise<Uint8Array | undefined>;
 
-  /** Takes the lock of a message that this tab streams; call the result to let go. It falls with the tab. */
+  /** Takes the lock of a message that this tab streams; call the result to release it. It ends with the tab. */
   hold(chatId: string, key: string): Promise<() => void>;
-  /** The keys of messages of the chat that some tab streams right now. */
+  /** The keys of the chat's messages whose locks are held by any tab. */
   held(chatId: string): Promise<ReadonlySet<string>>;
 
-  /** Tells of each durable change, of this tab and of others. Returns the way to stop. */
+  /** Notifies of each durable change, of this tab and of others. Returns a function that unsubscribes. */
   subscribe(listener: (notice: StoreNotice) => void): () => void;
-  /** Forgets everything in the database, also the app's own values: its generation grows. */
+  /** Deletes everything in the database, the app's own values included; its generation grows. */
   clear(): Promise<void>;
-  /** Lets go of connections and listeners; a later call opens again. Work in flight rejects with `store-closed`. */
+  /** Closes connections and listeners; a later call opens them again. Running work rejects with `store-closed`. */
   close(): Promise<void>;
 
-  /** Tells which records of a chat are damaged; with `repair` puts right what can be. Optional where records can't be damaged. */
+  /**
+   * Names the damaged records of a chat; with `repair` it repairs those that it can. Optional where records can't be damaged.
+   */
   examine?(chatId: string, options?: { readonly repair?: boolean }): Promise<readonly Damage[]>;
-  /** How much is stored, and may be, in bytes. `weigh`: also what each kind of record takes; that reads all of the database. */
+  /** How many bytes are stored, and may be. `weigh`: also the size of each kind of record, which reads the whole database. */
   storage?(options?: { readonly weigh?: boolean }): Promise<StorageFigures>;
-  /** Asks the browser not to clear this site's data by itself; whether it promised. */
+  /** Asks the browser not to clear this site's data by itself; resolves to whether it agreed. */
   persist?(): Promise<boolean>;
 }
 
-/** The two reads that all others are built on. */
+/** The two reads on which all others are built. */
 export interface Readable {
   /**
-   * The topology of a chat, its ends and its marks, or what changed after change number `since`. Of each message the version
-   * shown, without its body; `growing`: what drafts say. An unknown or deleted chat has no records. Costs what it returns.
+   * The topology of a chat, its ends and its marks, or what changed after change number `since`. Of each message the shown
+   * version, without its body; `growing`: what drafts add. An unknown or deleted chat has no records. Costs what it returns.
    */
   load(chatId: string, since?: number): Promise<ChatRecords>;
   /**
@@ -118,17 +121,20 @@ export interface Readable {
   ): Promise<ReadonlyMap<string, Body>>;
 }
 
-/** Reads without an engine, built on these two. */
+/** Reads without an engine, built on {@link Readable}. */
 export interface StoreReads {
-  /** One message by key or id, a growing one as of its draft; of several with one id that on the branch shown last, else the newest. */
+  /**
+   * One message by key or id, a growing one as of its draft; of several with one id the one on the branch shown last, else the
+   * newest.
+   */
   getMessage(chatId: string, idOrKey: string): Promise<MessageNode | undefined>;
-  /** The messages from the first one to this one, oldest first; an unknown one gives []. With `limit` the last so many. */
+  /** The chain up to this message, oldest first; [] for an unknown one. With `limit` only its last messages. */
   getMessageChain(
     chatId: string,
     headIdOrKey: string,
     options?: { readonly limit?: number },
   ): Promise<MessageNode[]>;
-  /** The messages of the branch that was shown last on this device, oldest first. Rejects when the chat is unknown. */
+  /** The messages of the branch that this device showed last, oldest first. Rejects for an unknown chat. */
   getMessages(chatId: string): Promise<MessageNode[]>;
   /** The live branches, in the order in which they were made. */
   listBranches(chatId: string): Promise<BranchInfo[]>;
@@ -138,28 +144,28 @@ export interface StoreReads {
   getGraph(chatId: string): Promise<GraphData>;
 }
 
-/** Where data lives: in IndexedDB, only in memory, or in a store that someone else wrote. */
+/** Where data lives: in IndexedDB, only in memory, or in an app's own store. */
 export type Persistence = 'indexeddb' | 'memory' | 'custom';
 
-/** Records of a chat as they are in one database. */
+/** Records of a chat, as one database has them. */
 export interface ChatRecords extends ChatDelta {
-  /** The number of the last change in the database that this is true for. */
+  /** The number of the database's last change that they include. */
   readonly seq: number;
   /** The random id of the database. */
   readonly database: string;
-  /** How often everything was cleared in it. */
+  /** How often the database was cleared. */
   readonly generation: number;
-  /** What drafts say of growing messages. */
+  /** What drafts add to growing messages. */
   readonly growing: readonly Growing[];
   /** Chat keys of this id that were deleted: their records are left out. */
   readonly deleted: readonly string[];
-  /** What is kept on this device alone; only by {@link ContextStore.load} from the beginning. */
+  /** What only this device keeps; only in the result of {@link ContextStore.load} without `since`. */
   readonly local?: LocalRecords | undefined;
   /** Ids and keys of records that could not be read, if any. They are left out. */
   readonly damaged?: readonly string[];
 }
 
-/** What a draft says of a message, without its words; it counts only for the version that it grows from. */
+/** What a draft adds to a message, without the body; it counts only for the version that it grows from. */
 export interface Growing {
   readonly key: string;
   readonly rev: number;
@@ -168,54 +174,54 @@ export interface Growing {
   readonly preview: string;
 }
 
-/** Kept with a chat on this device, never joined: any JSON, by name. */
+/** Records that this device keeps with a chat and that are never joined: any JSON, by name. */
 export type LocalRecords = Readonly<Record<string, unknown>>;
 
 /** What is written in one transaction. */
 export interface StoreDelta extends ChatDelta {
-  /** Local records to put under their names; undefined takes one out. */
+  /** Local records by name; undefined removes one. */
   readonly local?: LocalRecords;
 }
 
-/** Under which assumptions records are written. */
+/** The state of the database that a write assumes. */
 export interface CommitOptions {
   readonly userId: string;
-  /** The database that was read; '' for one that was never read. */
+  /** The id of the database that was read; '' before the first read. */
   readonly database: string;
   readonly generation: number;
   /** The number up to which the caller has read the chat; 0 for a whole replica. */
   readonly since: number;
-  /** How many branches its author shows: what a list tells of the chat from then on. */
+  /** How many branches the author shows; chat lists show it from then on. */
   readonly branchCount?: number;
-  /** Branch records and the keys that they are expected to end at, no others: else `head-moved`, with `ends` in `details`. */
+  /** Branch records, and the exact keys at which they are expected to end: else `head-moved`, with `ends` in `details`. */
   readonly expect?: Readonly<Record<string, readonly string[]>>;
 }
 
-/** A body, and of which version it is. */
+/** A body, and the version that it belongs to. */
 export interface Body {
   readonly rev: number;
   readonly by: string;
   readonly sum: string;
   readonly message: UIMessage;
-  /** Whether these are words of a draft, which grows. */
+  /** Whether it is a draft, which still grows. */
   readonly isDraft?: boolean;
 }
 
-/** The newest words of a message that grows. */
+/** The newest words of a growing message. */
 export interface Draft {
   readonly key: string;
   readonly rev: number;
   readonly by: string;
-  /** Where the message lies, as far as its author knows: it need not be looked for. */
+  /** The place of the message, if its author knows it; otherwise the store looks it up. */
   readonly seq?: number;
   readonly message: UIMessage;
 }
 
-/** How the words of a growing answer are kept. */
+/** How a draft is saved. */
 export interface DraftOptions {
-  /** For a page about to go: the words are written in one step, and nothing is read before it. */
+  /** For a page that is about to go: the draft is written synchronously, without reading before it. */
   readonly isLeaving?: boolean;
-  /** Resolves when the disk has them, and rejects as `commit` does; with `message-not-found` where they would be ignored. */
+  /** Resolves when the disk has the draft, and rejects as `commit` does; with `message-not-found` where it would be ignored. */
   readonly isDurable?: boolean;
 }
 
@@ -227,39 +233,39 @@ export interface Revision {
   readonly message: UIMessage;
 }
 
-/** The row of a chat: what a list shows. Local to the database. */
+/** A chat in a list. Local to the database. */
 export interface ChatRow {
   readonly id: string;
   readonly userId: string;
   readonly title: string | undefined;
   readonly metadata: Readonly<Record<string, unknown>> | undefined;
-  /** Messages in the chat, on all branches; those that never said anything are not counted. */
+  /** How many messages the chat has, on all branches, without those that never got content. */
   readonly messageCount: number;
-  /** As many as the last page that wrote told; 1 where none did. */
+  /** As the last page that wrote reported it; 1 without a report. */
   readonly branchCount: number;
   /** ms since epoch. */
   readonly createdAt: number;
-  /** ms since epoch; moved by each commit. */
+  /** ms since epoch, updated by each commit. */
   readonly updatedAt: number;
 }
 
 /** Which chats to list; each field works on its own. */
 export interface ChatFilter {
   readonly userId?: string;
-  /** Chats whose metadata has this value under this top-level key (`===`). */
+  /** Chats whose metadata has exactly this value (`===`) under this top-level key. */
   readonly metadata?: { readonly key: string; readonly value: string | number | boolean | null };
   readonly limit?: number;
   readonly offset?: number;
 }
 
-/** How to search. */
+/** Options of a search. */
 export interface SearchOptions {
   readonly roles?: readonly string[];
   /** Default 20. */
   readonly limit?: number;
-  /** Only these messages, by key. Default: what the chat's live branches reach. */
+  /** Search only these messages, by key. Default: those on live branches. */
   readonly keys?: ReadonlySet<string>;
-  /** Also what only deleted branches hold. Default false. */
+  /** Search the messages of deleted branches, too. Default false. */
   readonly deleted?: boolean;
 }
 
@@ -267,13 +273,13 @@ export interface SearchOptions {
 export interface SearchResult {
   readonly record: MessageRecord;
   readonly message: UIMessage;
-  /** Higher is better; to be compared within one search. */
+  /** Higher is better; comparable within one search. */
   readonly rank: number;
-  /** About 100 characters around the hits, these between `<mark>` and `</mark>`. HTML: the text in it is escaped. */
+  /** About 100 characters around the hits, which stand between `<mark>` and `</mark>`. HTML with escaped text. */
   readonly snippet: string;
 }
 
-/** One change of one record: its number, what it is, and which. */
+/** The last change of one record: its number, its kind, and its id. */
 export interface Change {
   readonly seq: number;
   readonly kind: 'chat' | 'message' | 'ends' | 'mark';
@@ -283,36 +289,38 @@ export interface Change {
   readonly id: string;
 }
 
-/** What listeners hear: which chat changed, up to which number; `draft` when an answer only grew; no id: all chats. */
+/**
+ * A notice to listeners: which chat changed, up to which number; `draft` when an answer only grew; without an id: all chats.
+ */
 export interface StoreNotice {
   readonly kind: 'change' | 'draft' | 'clear';
   readonly chatId?: string;
   readonly key?: string;
   readonly seq: number;
-  /** Whether another tab did it. */
+  /** Whether another tab made the change. */
   readonly remote: boolean;
 }
 
-/** A record that is damaged: what it is, and whether `repair` can put it right. */
+/** A damaged record, and whether `repair` can mend it. */
 export interface Damage {
   readonly kind: 'message' | 'body' | 'ends' | 'mark' | 'chat' | 'file' | 'draft';
-  /** Key or id, as far as it can be told. */
+  /** Its key or id, as far as it can be read. */
   readonly id: string;
-  /** The message whose file it is. */
+  /** The key of the message, for a file. */
   readonly key?: string;
-  /** In words, for a log. */
+  /** What is wrong, for a log. */
   readonly reason: string;
   readonly isMended: boolean;
 }
 
-/** How much a store holds, and how safe the browser says it is. */
+/** The size of a store, and how safe its data is. */
 export interface StorageFigures {
   readonly persistence: Persistence;
-  /** Bytes that this site takes in the browser, all its databases and caches; absent where the browser does not tell. */
+  /** Bytes of all databases and caches of this site; absent where the browser does not report it. */
   readonly usage?: number;
-  /** Bytes that this site may take; absent where the browser does not tell. */
+  /** Bytes that this site may use; absent where the browser does not report it. */
   readonly quota?: number;
-  /** Whether the browser has promised not to clear this site's data by itself; absent where it does not tell. */
+  /** Whether the browser has agreed not to clear this site's data by itself; absent where it does not report it. */
   readonly persisted?: boolean;
   /** Chats that are not deleted. */
   readonly chats: number;
@@ -320,10 +328,10 @@ export interface StorageFigures {
   readonly messages: number;
   /** Packs of sealed messages; absent in memory. */
   readonly packs?: number;
-  /** Messages that lie in records of their own; absent in memory. */
+  /** Messages in records of their own; absent in memory. */
   readonly singles?: number;
   /** Attachments, and their bytes. */
   readonly blobs: { readonly count: number; readonly bytes: number };
-  /** What each kind of record takes, where that was asked for: rows of the database, and about how many bytes. */
+  /** The size of each kind of record, if requested: rows of the database, and about how many bytes. */
   readonly kinds?: readonly { readonly kind: string; readonly rows: number; readonly bytes: number }[];
 }

@@ -2,14 +2,14 @@ import { type Rest, STRETCH } from './rest.ts';
 import type { Term } from './words.ts';
 
 /**
- * Texts as their folded words, with a space on both sides of each: whatever is looked for is a piece of such a text. The rank is
- * BM25: rare terms count more, further hits less and less, hits in short texts more.
+ * Texts as folded words, each with a space on both sides, so that every term is a substring. Ranks are BM25: rare terms count
+ * more, further hits count less and less, and hits in short texts count more.
  */
 export class WordIndex {
   readonly #texts = new Map<string, { readonly words: string; readonly count: number }>();
   #total = 0;
 
-  /** Puts or replaces a text. */
+  /** Adds or replaces a text. */
   async put(id: string, words: Iterable<{ readonly folded: string }>, rest: Rest): Promise<void> {
     const all: string[] = [];
     for (const { folded } of words) if (all.push(folded) % STRETCH === 0) await rest();
@@ -23,7 +23,7 @@ export class WordIndex {
     this.#texts.delete(id);
   }
 
-  /** Ranks of the texts that hold all the terms, by id. Costs one pass over the texts. */
+  /** Ranks, by id, of the texts that contain all terms. Costs one pass over the texts. */
   async find(
     terms: readonly Term[],
     isWanted: (id: string) => boolean,
@@ -60,7 +60,7 @@ export class WordIndex {
 const K = 1.2;
 const B = 0.75;
 
-/** How often a piece stands in a text; the beginning of a longer word is half a hit. */
+/** How often a text contains a piece; the beginning of a longer word is half a hit. */
 function hitsIn(words: string, piece: string): number {
   let hits = 0;
   for (let at = words.indexOf(piece); at >= 0; at = words.indexOf(piece, at + 1))

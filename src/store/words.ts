@@ -1,23 +1,23 @@
 /**
- * How a text becomes words that can be compared. Case and accents don't count. In scripts that write words without spaces, or
- * grow them at the end (Chinese, Japanese, Korean, Thai and their neighbours), a word is one character, and a piece of text is
- * found as its characters in a row: a dictionary (`Intl.Segmenter`) cuts a query otherwise than the sentence around it. Invisible
- * signs in a word don't count.
+ * How a text becomes comparable words. Case and accents are ignored. In scripts that write words without spaces, or grow them
+ * at the end (Chinese, Japanese, Korean, Thai and their neighbours), a word is one character, and a piece of text is found as
+ * its characters in a row: a dictionary (`Intl.Segmenter`) splits a query differently from the sentence around it. Invisible
+ * characters in a word are ignored.
  */
 export interface Word {
   /** Without case and accents. */
   readonly folded: string;
-  /** Where it stands in the text, in UTF-16 units, the end not included. */
+  /** Its range in the text, in UTF-16 units, without the end. */
   readonly start: number;
   readonly end: number;
 }
 
-/** The words of a text, in order: letters and digits; also pictures (emoji). */
+/** The words of a text, in order: letters and digits, and emoji. */
 export function wordsOf(text: string): Word[] {
   return [...eachWord(text)];
 }
 
-/** The same one by one: a text may be megabytes long. */
+/** Yields the words one by one: a text may be megabytes long. */
 export function* eachWord(text: string): Generator<Word, void, undefined> {
   for (const { 0: run, index } of text.matchAll(RUN)) {
     if (IS_ASCII.test(run)) yield word(run.slice(0, LONGEST).toLowerCase(), run, index);
@@ -31,7 +31,7 @@ export function* eachWord(text: string): Generator<Word, void, undefined> {
   }
 }
 
-/** What is invisible, and parts no word. */
+/** Invisible characters that split no word. */
 const UNSEEN = '[\\u00ad\\u061c\\u180e\\u200b-\\u200f\\u2060-\\u2064\\ufeff]';
 const ALL_UNSEEN = new RegExp(UNSEEN, 'g');
 
@@ -47,26 +47,26 @@ const RUN = new RegExp(
 
 const IS_ASCII = /^[\0-\x7f]+$/;
 
-/** Of such scripts: characters of one unit and one way of writing, with nothing to fold. */
+/** Characters of such scripts of one unit and one form, with nothing to fold. */
 const IS_PLAIN =
   /^[\u3005\u3041-\u3096\u30a1-\u30fa\u30fc\u4e00-\u9fff\uac00-\ud7a3\u0e01-\u0e32\u0e34-\u0e5b]+$/;
 
-/** Scripts in which a character is a word, perhaps with a sound mark behind it. */
+/** Scripts in which a character is a word, perhaps followed by a sound mark. */
 const DENSE =
   '\\p{scx=Han}\\p{scx=Hira}\\p{scx=Kana}\\p{sc=Hang}\\p{sc=Thai}\\p{sc=Laoo}\\p{sc=Khmr}\\p{sc=Mymr}';
 const PIECE = new RegExp(`[${DENSE}][\\u3099\\u309a\\uff9e\\uff9f]?|[^${DENSE}]+`, 'gu');
 
-/** Longer words are keys, or files in letters. */
+/** Longer words are keys, or encoded files. */
 const LONGEST = 64;
 
 function word(folded: string, raw: string, start: number): Word {
   return { folded: folded.slice(0, LONGEST), start, end: start + raw.length };
 }
 
-/** Accents of Latin, Greek and Cyrillic letters, points of Hebrew and Arabic ones; elsewhere a mark is a vowel. */
+/** Accents of Latin, Greek and Cyrillic letters, points of Hebrew and Arabic ones; in other scripts a mark is a vowel. */
 const ACCENTS = /[\u0300-\u036f\u0591-\u05c7\u0610-\u061a\u064b-\u065f\u0670]/g;
 
-/** Letters that are accented ones for people only. */
+/** Letters that people take for accented ones, and that Unicode does not decompose. */
 const STROKES: Readonly<Record<string, string>> = {
   æ: 'ae',
   œ: 'oe',
@@ -83,7 +83,7 @@ const STROKES: Readonly<Record<string, string>> = {
 
 const STROKE = new RegExp(`[${Object.keys(STROKES).join('')}]`, 'g');
 
-/** Words return, and folding is slow. */
+/** A cache: words repeat, and folding is slow. */
 const folds = new Map<string, string>();
 const MOST_FOLDS = 5000;
 
@@ -103,24 +103,24 @@ function fold(word: string): string {
 }
 
 /**
- * What a person looks for. Spaces part the terms; quotes hold one together, and so does all that has no space in it (`don't`,
- * `foo.bar`, a Chinese name): its words stand in a row. There are no operators.
+ * A term of a query. Spaces separate terms; quotes hold one together, and so does text without a space (`don't`, `foo.bar`, a
+ * Chinese name): its words must follow each other. There are no operators.
  */
 export interface Term {
-  /** Folded words that stand in a row. */
+  /** The folded words that must follow each other. */
   readonly words: readonly string[];
-  /** Whether the last of them may go on: a person is still typing it. */
+  /** Whether the last word may be a prefix, because a person is still typing it. */
   readonly isPrefix: boolean;
 }
 
-/** Of a query only so much is read, in UTF-16 units and in words. */
+/** How much of a query is read, in UTF-16 units and in words. */
 const LONGEST_QUERY = 1000;
 const MOST_WORDS = 30;
 
 /** The terms of a query; none for one without words. */
 export function parseQuery(query: string): Term[] {
   const read = seenOf(query.slice(0, LONGEST_QUERY)).normalize('NFC');
-  // Every second piece stands between quotes; the last one may lack its end.
+  // Every second piece stands between quotes; the last closing quote may be missing.
   const quoted = read.split(/["“”„«»]/);
   const pieces = quoted.flatMap((piece, i) => (i % 2 === 1 ? [piece] : piece.split(/\s/)));
   let room = MOST_WORDS;

@@ -2,9 +2,10 @@ import { type Key, type Range, type Rows, type Table } from '../tables/layout.ts
 import { answerTo, isOfValue, read, TransactionRows, write } from './connection.ts';
 
 /**
- * Transactions that pass over what can't be read. Chromium keeps large values in files; where one is gone or cut short, every
- * request fails that would bring it along with others. So the keys are read, and then each record by itself; one that fails is
- * `undefined`. Chromium commits no transaction that met such a record: done again, it does not ask for that one.
+ * Transactions that skip unreadable records. Chromium keeps large values in files; if one is missing or cut short, every
+ * request fails that would return it together with others. So the keys are read, and then each record by itself; one that fails
+ * is `undefined`. Chromium also commits no transaction that met such a record, so the transaction is repeated without asking
+ * for it.
  *
  * Loaded where a second connection failed for such a value.
  */

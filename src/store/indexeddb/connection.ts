@@ -19,7 +19,7 @@ import { renewLog } from './log.ts';
 import { readMark } from './marker.ts';
 import type { IndexedDBOptions } from './store.ts';
 
-/** The tables of a database, which is opened when it is first used; `opened` is called each time. */
+/** The tables of a database, which is opened on first use; `opened` is called at each opening. */
 export function openDatabase(
   name: string,
   options: IndexedDBOptions,
@@ -34,28 +34,28 @@ export function openDatabase(
   return access;
 }
 
-/** Whether there was a database of this name, as far as is noted. */
+/** Whether a database of this name existed, according to its note. */
 export function hasBeenHere(name: string): boolean {
   return readMark(name) !== undefined;
 }
 
 /**
- * The one connection of a store to its database, and what to do when it breaks.
+ * The one connection of a store to its database, and the recovery when it breaks.
  *
  * It closes when another tab wants to upgrade. A browser may drop it, after which every call fails, or close it by force, after
- * which a transaction may never be answered. So work that finds it dead, or hears that it was closed, is done again on a new
- * one, once: a transaction that did not complete did nothing, and one whose answer got lost joins with itself.
+ * which a transaction may never be answered. So work that finds it dead, or hears that it was closed, is repeated on a new one,
+ * once: a transaction that did not complete did nothing, and joining the records of one whose answer got lost changes nothing.
  *
- * An open request that fails is repeated for some seconds. One that hangs, behind a tab that does not step aside, fails after
- * `patience` with `store-blocked`; the next call waits for the same request. After `close()` what is under way is refused with
- * `store-closed`, until somebody uses the store again: the database may be deleted next.
+ * An open request that fails is repeated for some seconds. One that hangs, because another tab does not close its connection,
+ * fails after `patience` with `store-blocked`; the next call waits for the same request. `close()` refuses running work with
+ * `store-closed`, until the store is used again: the database may be deleted next.
  */
 class Connection implements Database {
   readonly persistence = 'indexeddb';
   readonly #name: string;
   readonly #options: IndexedDBOptions;
   readonly #onOpen: () => void;
-  /** Connections that some failed work has closed. */
+  /** Connections that failed for some work, and are closed. */
   readonly #failed: WeakSet<IDBDatabase> = new WeakSet();
   #opening: Promise<Open> | undefined;
   #open: Open | undefined;
@@ -130,7 +130,7 @@ class Connection implements Database {
       return await Promise.race([work(open.db, careful), open.gone]);
     } catch (error) {
       if (!isDead(error)) throw error;
-      // Closed by another call that failed on it: that is no second failure of this one.
+      // Another call failed on this connection and closed it: that is no second failure of this call.
       const isTaken = this.#failed.has(open.db);
       this.#failed.add(open.db);
       this.#forget(open);
@@ -187,7 +187,7 @@ class Connection implements Database {
   }
 
   async #request(): Promise<Open> {
-    // Probably it holds long chats: their code is loaded while it opens.
+    // A database with a note probably has long chats: load their code while it opens.
     const mark = readMark(this.#name);
     if (mark) void loadPacks().catch(() => undefined);
     let leave: (() => void) | undefined;
@@ -213,12 +213,12 @@ class Connection implements Database {
   }
 }
 
-/** How long an open request that fails is made again, ms. */
+/** How long a failing open request is repeated, in ms. */
 const INSIST = 3000;
 
 type Work<T> = (db: IDBDatabase, careful: typeof Careful | undefined) => Promise<T>;
 
-/** An open database, and what rejects when the browser closes it by force. */
+/** An open database, and a promise that rejects when the browser closes it by force. */
 interface Open {
   readonly db: IDBDatabase;
   readonly gone: Promise<never>;
@@ -226,7 +226,7 @@ interface Open {
 
 const DATABASE_VERSION = 1;
 
-/** Opens a database, and makes the tables of a new one; also gives what the browser said of damaged files. */
+/** Opens a database, with the tables of a new one; also returns what the browser said of damaged files. */
 function requestDatabase(name: string): Promise<[db: IDBDatabase, loss: string | undefined]> {
   return new Promise((resolve, reject) => {
     let loss: string | undefined;
@@ -236,7 +236,7 @@ function requestDatabase(name: string): Promise<[db: IDBDatabase, loss: string |
       const { dataLoss, dataLossMessage = '' } = event as { dataLoss?: string; dataLossMessage?: string };
       if (dataLoss === 'total') loss = dataLossMessage;
       const { result, transaction } = request;
-      // The request alone does not say why it fails.
+      // The request alone does not tell why it fails.
       transaction?.addEventListener('abort', () => reject(transaction.error ?? request.error));
       createTables(result, transaction as IDBTransaction);
     };
@@ -260,12 +260,12 @@ export function isDead(error: unknown): boolean {
   return !isTooLarge(error) && (DEAD.includes(nameOf(error)) || isOfValue(error));
 }
 
-/** Whether a database may open a moment later. */
+/** Whether a database may open at a later try. */
 function isPassing(error: unknown): boolean {
   return /^(?:Unknown|Abort|Data|Timeout|NotReadable)Error$/.test(nameOf(error)) && !isFull(error);
 }
 
-/** Chromium takes no value above 127 MB. */
+/** Whether a value is above Chromium's limit of 127 MB. */
 export function isTooLarge(error: unknown): boolean {
   return /value (?:is|are) too large/.test(String(error));
 }
@@ -274,7 +274,7 @@ export function nameOf(error: unknown): string {
   return error instanceof Error || error instanceof DOMException ? error.name : '';
 }
 
-/** A full disk has a name, or fails to write large values. */
+/** Whether the disk is full: the error has that name, or large values can't be written. */
 export function isFull(error: unknown): boolean {
   return nameOf(error) === 'QuotaExceededError' || /Failed to write blobs/.test(String(error));
 }
@@ -292,11 +292,11 @@ function blocked(name: string): ContextError {
 // ------------------------------------------------------------------ transactions
 
 /**
- * A transaction that is whole or not at all.
+ * Runs a transaction, all or nothing.
  *
- * IndexedDB commits a transaction whatever went wrong in between, so every throw aborts it. A put that succeeded proves nothing,
- * because a full disk refuses the commit, so nothing is reported before `complete`. `commit()` after the last put makes an
- * append a third faster; but Chromium commits without values above 127 MB then, so it is not called where one may be as large.
+ * IndexedDB commits a transaction even after errors, so every throw aborts it. A put that succeeded proves nothing, because a
+ * full disk refuses the commit, so nothing is reported before `complete`. `commit()` after the last put makes an append a third
+ * faster; but with it Chromium commits without values above 127 MB, so it is not called where a value may be as large.
  */
 export async function write<T>(
   db: IDBDatabase,
@@ -324,7 +324,7 @@ export async function write<T>(
   }
 }
 
-/** Reads of one moment. */
+/** Runs reads in one transaction. */
 export async function read<T>(
   db: IDBDatabase,
   tables: readonly Table[],
@@ -339,13 +339,13 @@ function end(tx: IDBTransaction, how: 'commit' | 'abort'): void {
   try {
     tx[how]();
   } catch {
-    // It has ended.
+    // The transaction has ended.
   }
 }
 
-/** What a transaction reads and writes. */
+/** The reads and writes of a transaction. */
 export class TransactionRows implements Rows {
-  /** Whether a value was put that may be too large for a browser. */
+  /** Whether a written value may be too large for a browser. */
   mayBeRefused = false;
   readonly #tx: IDBTransaction;
 
@@ -385,7 +385,7 @@ export class TransactionRows implements Rows {
     return (await answerTo(request))?.key as Key | undefined;
   }
 
-  /** Nobody waits for the answer: a failure aborts the transaction. */
+  /** No caller waits for the answer: a failure aborts the transaction. */
   put(table: Table, value: unknown, key?: Key): void {
     const { text = value } = Object(value) as { readonly text?: unknown };
     const { length = 0 } = Object(text) as { readonly length?: number };
@@ -398,12 +398,12 @@ export class TransactionRows implements Rows {
     store.delete(query);
   }
 
-  /** By a range of all keys: a private window of WebKitGTK 2.50 crashes on `clear()`. */
+  /** Deletes a range of all keys: a private window of WebKitGTK 2.50 crashes on `clear()`. */
   clear(table: Table): void {
     this.#tx.objectStore(table).delete(IDBKeyRange.lowerBound(-Infinity));
   }
 
-  /** A table, or its index, and a query; that may be undefined where all is asked for. */
+  /** A table or its index, and a query, which is undefined for all records. */
   protected source(
     table: Table,
     key?: Key | Range,
@@ -421,16 +421,19 @@ export class TransactionRows implements Rows {
   }
 }
 
-/** Whether a value could not be read. Chromium has a name for a file that is gone, and these words for one that it can't read. */
+/**
+ * Whether an error means that a value could not be read. Chromium has a name for a missing file, and these words for an
+ * unreadable one.
+ */
 export function isOfValue(error: unknown): boolean {
   const { name } = Object(error) as { readonly name?: unknown };
   return name === 'NotReadableError' || /Failed to read large IndexedDB value/.test(String(error));
 }
 
-/** No browser refuses a text or bytes of this length. */
+/** A length of a text, or of bytes, that no browser refuses. */
 const NEVER_REFUSED = 2 ** 24;
 
-/** A read that fails does not abort its transaction. */
+/** The result of a request. A failing read does not abort its transaction. */
 export function answerTo<T>(request: IDBRequest<T>): Promise<T> {
   return new Promise((resolve, reject) => {
     request.onsuccess = () => resolve(request.result);

@@ -1,8 +1,8 @@
 import { createHexId, type Database, type Rows } from '../tables/layout.ts';
 
 /**
- * Stamps a lease for `name` into the database, and renews it until it is let go; one older than ten seconds counts for nothing.
- * Several tabs may hold one name, as with locks: each has a row.
+ * Stores a lease for `name`, and renews it until it is released; one older than ten seconds has expired. Several tabs may hold
+ * one name, as with shared locks: each has a row.
  */
 export async function lease(db: Database, name: string): Promise<() => void> {
   const key = `${PREFIX}${name} ${createHexId()}`;
@@ -17,17 +17,17 @@ export async function lease(db: Database, name: string): Promise<() => void> {
   };
 }
 
-/** The held names that begin so. */
+/** The held names with this beginning. */
 export async function leased(db: Database, beginning: string): Promise<string[]> {
   const range = { from: PREFIX + beginning, to: `${PREFIX}${beginning}\uffff` };
   const leases = await db.read(['values'], (rows) => rows.entries<number>('values', range));
   const now = Date.now();
-  // One that ends later than any could was stamped before the clock was set back.
+  // A lease that ends later than any could was stamped before the clock was set back.
   const alive = leases.filter(([, until = 0]) => until > now && until <= now + LEASE);
   return alive.map(([key]) => (key as string).slice(PREFIX.length, (key as string).lastIndexOf(' ')));
 }
 
 const PREFIX = 'contextree:lease:';
 
-/** How long a lease counts, ms. */
+/** How long a lease lasts, in ms. */
 const LEASE = 10_000;

@@ -3,11 +3,11 @@ import type { Database } from '../tables/layout.ts';
 import type * as Leases from './leases.ts';
 
 /**
- * Which tab writes an answer right now. A Web Lock falls when its tab does, however that ended; it is taken in shared mode, because it
- * keeps nobody out. Pages without Web Locks stamp a lease into the database instead (`leases.ts`).
+ * Which tab writes an answer right now. A Web Lock ends with its tab, however that ended; it is taken in shared mode, because
+ * it excludes nobody. Pages without Web Locks store a lease in the database instead (`leases.ts`).
  *
- * A lock is named `contextree:` and database, chat and message as JSON: unambiguous, and lone surrogates are escaped. Call the
- * result to let go.
+ * A lock's name is `contextree:` and database, chat and message as JSON: unambiguous, and lone surrogates are escaped. Call the
+ * result to release it.
  */
 export async function hold(database: string, db: Database, chatId: string, key: string): Promise<() => void> {
   const locks = webLocks();
@@ -15,7 +15,7 @@ export async function hold(database: string, db: Database, chatId: string, key: 
   return locks ? lock(locks, name) : (await loadLeases()).lease(db, name);
 }
 
-/** The keys of the chat's messages that some tab holds. */
+/** The keys of the chat's messages whose locks some tab holds. */
 export async function held(database: string, db: Database, chatId: string): Promise<ReadonlySet<string>> {
   const locks = webLocks();
   const prefix = `contextree:${JSON.stringify([database, chatId]).slice(0, -1)},`;
@@ -42,7 +42,7 @@ function lock(locks: LockManager, name: string): Promise<() => void> {
   }).catch(refused);
 }
 
-/** A page that may keep nothing, like one in a sandboxed frame, has no locks either. */
+/** A page without storage, such as a sandboxed frame, has no locks either. */
 function refused(cause: unknown): never {
   if (!(cause instanceof DOMException && cause.name === 'SecurityError')) throw cause;
   throw new ContextError('store-unavailable', `This page may take no locks: ${String(cause)}`, { cause });

@@ -1,16 +1,16 @@
 import { whenIdle } from '../tables/usual.ts';
 
 /**
- * A log with a whole end.
+ * Renewing Chromium's log.
  *
- * Chromium writes each commit to the end of a log. A browser that is killed in between leaves half a record there; the next one
- * writes on behind it (https://github.com/google/leveldb/issues/1287), and the one after that takes the files for damaged and
+ * Chromium appends each commit to a log. If the browser is killed in between, half a record stays at its end; the next browser
+ * appends behind it (https://github.com/google/leveldb/issues/1287), and the one after that takes the files for damaged and
  * begins with empty databases. (Of 692 kills of five writing tabs four left half a record; of these three were killed again,
- * and lost all.) When a database is deleted, Chromium begins a new log. So an empty database is made and deleted when the
+ * and lost everything.) Deleting a database makes Chromium begin a new log. So an empty database is made and deleted when the
  * browser is idle.
  *
- * That writes up to ten megabytes anew. So a page that is left in peace leaves a note, and the next one spares it; a page
- * that is killed leaves none.
+ * That writes up to ten megabytes. So a page that ends normally leaves a note, and the next page skips the renewal; a killed
+ * page leaves none.
  */
 export function renewLog(): void {
   if (isRenewed || !isChromium()) return;
@@ -18,20 +18,20 @@ export function renewLog(): void {
   if (!wasLeftInPeace()) whenIdle(beginAnother, SOON);
 }
 
-/** All databases of a site share the log. */
+/** All databases of a site share one log. */
 let isRenewed = false;
 
-/** Also `HeadlessChrome/`. */
+/** Whether this is Chromium, `HeadlessChrome/` included. */
 function isChromium(): boolean {
   return typeof navigator !== 'undefined' && /Chrome\//.test(navigator.userAgent);
 }
 
-/** Whether the page before left its note. It is removed, and left again with this page. */
+/** Whether the last page left its note. The note is removed, and left again when this page ends. */
 function wasLeftInPeace(): boolean {
   const wasLeft = noteOf(false);
   const here = (): void => void noteOf(false);
   addEventListener('pagehide', () => void noteOf(true));
-  // When somebody comes back to a frozen page, or another page goes while this one stays.
+  // A person returns to a frozen page, or another page ends while this one stays.
   addEventListener('pageshow', here);
   addEventListener('storage', ({ key, newValue }) => {
     if (key === NOTE && newValue !== null) here();
@@ -39,7 +39,7 @@ function wasLeftInPeace(): boolean {
   return wasLeft;
 }
 
-/** Leaves the note, or removes it; whether it was there. */
+/** Leaves the note, or removes it; returns whether it was there. */
 function noteOf(isLeaving: boolean): boolean {
   try {
     const wasThere = localStorage.getItem(NOTE) !== null;
@@ -59,7 +59,7 @@ function beginAnother(): void {
   };
 }
 
-/** A browser that is killed again before there is a new log loses everything: no later than this, ms. */
+/** The latest time for the renewal, in ms: a browser that is killed a second time before it loses everything. */
 const SOON = 500;
 const EMPTY = 'contextree:log';
 const NOTE = 'contextree:log:left';

@@ -4,8 +4,8 @@ import { write } from './connection.ts';
 import { type DataLoss, type Mark, writeMark } from './marker.ts';
 
 /**
- * Finds out what a database has lost; `mark`: the note about it, `reason`: what the browser said of damaged files. A database
- * that lacks its last changes gets another id, so that open tabs write all they have. A loss is told once.
+ * Finds out whether a database has lost data; `mark`: its note, `reason`: what the browser said of damaged files. A database
+ * without its last changes gets another id, so that open tabs write all they have. A loss is reported once.
  */
 export async function noteLoss(
   name: string,

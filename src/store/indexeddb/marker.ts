@@ -1,14 +1,14 @@
 /**
- * A note beside the database, in `localStorage`: its id, the number of its last change, and counts; no words. A database with
- * another id or a smaller number has lost something. The note may be some seconds late, never ahead. It is removed by
- * `clear()`, and lost with all data of the site.
+ * A note beside the database, in `localStorage`: the database's id, the number of its last change, and counts; no content. A
+ * database with another id or a smaller number has lost data. The note may be some seconds late, never ahead. `clear()` removes
+ * it, and it is lost with all data of the site.
  */
 export interface Mark {
   readonly database: string;
   readonly seq: number;
   readonly chats: number;
   readonly messages: number;
-  /** When something was last saved, ms since epoch. */
+  /** The time of the last save, in ms since epoch. */
   readonly at: number;
 }
 
@@ -17,18 +17,18 @@ export interface DataLoss {
   /** `all`: the database was empty, or another one; `latest`: the last changes were missing. */
   readonly kind: 'all' | 'latest';
   readonly database: string;
-  /** `browser`: Chromium told of damaged files; `marker`: the note. */
+  /** `browser`: Chromium reported damaged files; `marker`: the note differs. */
   readonly noticedBy: 'browser' | 'marker';
   /** What the browser said about it. */
   readonly reason?: string;
-  /** How many chats and messages there were, where that is known. */
+  /** How many chats and messages there were, if known. */
   readonly chats?: number;
   readonly messages?: number;
-  /** When something was last saved, ms since epoch, where that is known. */
+  /** The time of the last save, in ms since epoch, if known. */
   readonly lastSaved?: number;
 }
 
-/** The note about a database; undefined where there is none, or none can be read. */
+/** The note about a database; undefined if there is none, or it can't be read. */
 export function readMark(name: string): Mark | undefined {
   try {
     const mark: unknown = JSON.parse(localStorage.getItem(keyOf(name)) ?? 'null');
@@ -45,7 +45,7 @@ function keyOf(name: string): string {
   return `contextree:${name}:mark`;
 }
 
-/** Writes the note about a database, or removes it. A browser that refuses keeps none. */
+/** Writes or removes the note about a database; without effect where the browser refuses. */
 export function writeMark(name: string, mark: Mark | undefined): void {
   try {
     if (mark) localStorage.setItem(keyOf(name), JSON.stringify(mark));

@@ -1,9 +1,9 @@
 import { ContextError, isContextError } from '../../errors.ts';
 import { isDead, isFull, isTooLarge, nameOf } from './connection.ts';
 
-// What a database refuses, in words. Loaded when it does.
+// Errors of a database, explained. Loaded on the first one.
 
-/** What the browser said of some work. */
+/** The error for a failed transaction. */
 export function explain(error: unknown, name: string): ContextError {
   if (isContextError(error)) return error;
   const cause = { cause: error, details: { database: name } };
@@ -23,7 +23,7 @@ export function explain(error: unknown, name: string): ContextError {
   return new ContextError('invariant', message, cause);
 }
 
-/** Why a database does not open. */
+/** The error for a database that does not open. */
 export function refused(error: unknown, name: string): ContextError {
   const cause = { cause: error, details: { database: name } };
   if (isFull(error)) return explain(error, name);

@@ -4,27 +4,27 @@ import type { ContextStore, Persistence, StoreNotice } from '../store.ts';
 import type { Access } from '../tables/usual.ts';
 import type { DataLoss } from './marker.ts';
 
-/** How a store waits, and whom it tells. */
+/** Options of {@link IndexedDBContextStore}. */
 export interface IndexedDBOptions {
-  /** How long a call waits for the database to open before it fails with `store-blocked`, ms. Default 5000. */
+  /** How long a call waits for the database to open before it fails with `store-blocked`, in ms. Default 5000. */
   readonly patience?: number;
-  /** Called when the database turns out to have lost what it held, once for each store and loss. */
+  /** Called when the database has lost data, once for each store and loss. */
   readonly onDataLoss?: (loss: DataLoss) => void;
 }
 
 /**
- * A store that lasts: one IndexedDB database, shared by all tabs of the site. Nothing is opened before the first use, so it can
+ * The durable store: one IndexedDB database, shared by all tabs of the site. Nothing is opened before the first use, so it can
  * be made anywhere, also on a server.
  *
- * Where the browser refuses a database and none of ours is known, the store is memory until the page is loaded again, and
- * `persistence` says so. Where one is known, calls reject with `store-unavailable` until it opens, or until somebody chooses
+ * Where the browser refuses a database and there was none before, the store is memory until the page is loaded again, and
+ * `persistence` says so. Where there was one, calls reject with `store-unavailable` until it opens, or until the person chooses
  * memory ({@link useMemory}).
  */
 export class IndexedDBContextStore extends StoreFace implements ContextStore {
   readonly #name: string;
   readonly #options: IndexedDBOptions;
   #memory: Promise<Access> | undefined;
-  /** Whether the database was ever open: the store never becomes memory by itself then. */
+  /** Whether the database was ever open: then the store never becomes memory by itself. */
   #isKnown: () => boolean = () => false;
 
   constructor(name: string = 'contextree', options: IndexedDBOptions = {}) {
@@ -37,13 +37,13 @@ export class IndexedDBContextStore extends StoreFace implements ContextStore {
     return this.access?.db.persistence ?? 'indexeddb';
   }
 
-  /** Keeps what is said from now on in memory: for a person who was told that the database can't be opened. */
+  /** Keeps everything in memory from now on: for a person who was told that the database can't be opened. */
   async useMemory(): Promise<void> {
     await this.#useMemory();
   }
 
   override subscribe(listener: (notice: StoreNotice) => void): () => void {
-    // A listener hears other tabs at once.
+    // A listener also needs the notices of other tabs, from now on.
     if (typeof indexedDB !== 'undefined') void this.arrive().catch(() => undefined);
     return super.subscribe(listener);
   }
@@ -68,7 +68,7 @@ export class IndexedDBContextStore extends StoreFace implements ContextStore {
     return super.use(await this.#useMemory(), name, args);
   }
 
-  /** Memory in place of this store. */
+  /** Replaces the tables of this store by memory. */
   #useMemory(): Promise<Access> {
     const { access } = this;
     this.#memory ??= import('../memoryTables.ts').then(({ createMemory }) => {

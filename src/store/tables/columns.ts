@@ -1,22 +1,22 @@
 /**
- * Rows that are much alike, as columns: what all have in common once; of a field with few values each once, and a digit a row;
- * short texts joined; fields that few rows have with their places; for the rest a list. No field is known by name, so those of
- * later versions survive.
+ * Similar rows, stored as columns: values that all rows share once; a field with few values as these values and a digit for
+ * each row; short texts joined; fields of few rows with their indexes; for the rest a list. No field is known by name, so
+ * fields of later versions survive.
  */
 export interface Fields {
-  /** What all rows have in common. */
+  /** The fields that all rows share. */
   readonly same: Readonly<Record<string, unknown>>;
-  /** Up to ten values, and for each row a digit. */
+  /** Up to ten values, and a digit for each row. */
   readonly few: Readonly<Record<string, readonly [values: readonly unknown[], digits: string]>>;
   /** A short text for each row, {@link joined}. */
   readonly texts: Readonly<Record<string, string>>;
   /** A value for each row. */
   readonly each: Readonly<Record<string, readonly unknown[]>>;
-  /** The values of some rows, by place. */
+  /** The values of some rows, by index. */
   readonly some: Readonly<Record<string, readonly (readonly [place: number, value: unknown])[]>>;
 }
 
-/** The columns of some rows, without the fields that are `told` elsewhere. */
+/** The columns of some rows, without the fields in `told`. */
 export function columnsOf(rows: readonly object[], told: ReadonlySet<string> = NONE): Fields {
   const fields = {
     same: {} as Record<string, unknown>,
@@ -45,7 +45,7 @@ export function columnsOf(rows: readonly object[], told: ReadonlySet<string> = N
 
 const NONE: ReadonlySet<string> = new Set();
 
-/** The values of each field for `count` rows; undefined where a row has none. */
+/** The values of each field for `count` rows; undefined in rows without it. */
 export function valuesOf(
   { same, few, texts, each, some }: Fields,
   count: number,
@@ -68,10 +68,10 @@ export function valuesOf(
 
 const ZERO = '0'.charCodeAt(0);
 
-/** So many values have a digit each. */
+/** The most values that a digit can name. */
 const MOST = 10;
 
-/** The values that there are; undefined where there are more. */
+/** The distinct values; undefined if there are more. */
 function fewOf(values: readonly unknown[]): unknown[] | undefined {
   const known: unknown[] = [];
   for (const value of values) {
@@ -82,12 +82,15 @@ function fewOf(values: readonly unknown[]): unknown[] | undefined {
   return known;
 }
 
-/** Longer texts are slices in browsers, which keep all of the text that they are of. */
+/**
+ * Above this length, in characters, browsers represent a text as a slice, which keeps the whole text that it was cut from in
+ * memory.
+ */
 const SHORT = 12;
 
 /**
- * Texts of at most `longest` characters as one, faster to parse than a list: those of one length with the length in front, and
- * nothing between them. Undefined for others.
+ * Texts of at most `longest` characters as one text, which parses faster than a list: texts of equal length without a
+ * separator, behind that length. Undefined for other values.
  */
 export function joined(values: readonly unknown[], longest: number): string | undefined {
   const isShort = (value: unknown): boolean =>
@@ -98,10 +101,10 @@ export function joined(values: readonly unknown[], longest: number): string | un
   return isEven ? `${width}${END}${values.join('')}` : END + values.join(END);
 }
 
-/** Between two texts: JSON does not escape it. */
+/** The separator of texts: JSON does not escape it. */
 const END = '\u007f';
 
-/** The texts that were joined; throws where they are not so many. */
+/** The texts that were joined; throws if they are not `count`. */
 export function split(text: string, count?: number): string[] {
   const width = Number.parseInt(text, 10);
   const texts = text.startsWith(END) ? text.slice(1).split(END) : [];

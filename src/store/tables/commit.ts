@@ -50,7 +50,7 @@ import {
 } from './records.ts';
 import { type Changed, movedTotals } from './records.ts';
 
-/** What a commit writes, made outside of the transaction: bodies are JSON, with names in place of their files. */
+/** A delta, prepared outside of the transaction: bodies are JSON, with names in place of their files. */
 export interface Ready extends ChatDelta {
   readonly chatId: string;
   readonly local?: LocalRecords | undefined;
@@ -68,14 +68,14 @@ export interface ReadyBody {
   readonly json: string;
 }
 
-/** The name of a version among those of a delta. */
+/** The name of a version, unique in a delta. */
 export function nameOfVersion(key: string, { rev, by, sum }: Pick<Version, 'rev' | 'by' | 'sum'>): string {
   return `${key} ${rev} ${sum} ${by}`;
 }
 
 /**
- * Joins records with those of a chat, by the rules of `graph/join.ts`. Gives what the caller is told, and whether anything
- * got a number. All that is needed is read at once, so a turn is one way to the database and back, and then its rows.
+ * Joins a delta with the records of a chat, by the rules of `graph/join.ts`. Returns the caller's answer, and whether anything
+ * changed. All that is needed is read at once, so a turn is one round trip to the database, and then its rows.
  */
 export async function commit(
   rows: Rows,
@@ -120,18 +120,18 @@ export async function commit(
   return { records: await told(rows, { ...known, chat: next, meta }, ready), isChanged: true };
 }
 
-/** What lies there of what comes, and what changed since its author read. */
+/** The stored records that a delta touches, and what changed since its author read. */
 interface Known {
   readonly chat: StoredChat;
   readonly meta: Meta;
-  /** What has changed after this number is told. */
+  /** The caller is told what changed after this number. */
   readonly since: number;
   readonly messages: Map<string, StoredMessage>;
   readonly facts: Map<string, StoredFact>;
   /** The places of drafts. */
   readonly drafts: readonly Key[];
   readonly damaged: readonly string[];
-  /** The last number: where the row of a chat was lost, the counter may be behind. */
+  /** The last number of the database: if the row of a chat was lost, the counter may be behind. */
   readonly last: number;
 }
 
@@ -155,7 +155,7 @@ async function readKnown(rows: Rows, reading: Promise<StoredChat>, ready: Ready,
     ...asked,
   ]);
   const since = startOf(chat, options.since);
-  // Mostly nobody else wrote since. Without a row, what lies there is looked at all the same.
+  // Usually nobody else wrote since. Without a row, the stored records are read all the same.
   const isLater = chat.seq === 0 || chat.seq > since;
   const [recent, later] = isLater
     ? await Promise.all([readMessages(rows, chatId, since), readFactRows(rows, chatId, since)])
@@ -173,12 +173,12 @@ async function readKnown(rows: Rows, reading: Promise<StoredChat>, ready: Ready,
   return { chat, meta, since, messages, facts, drafts, damaged: recent?.damaged ?? [], last };
 }
 
-/** What a row is called among others. */
+/** The name of a row, unique in its table. */
 function nameOfFact(kind: StoredFact['kind'], { id, chat }: Pick<StoredFact, 'id' | 'chat'>): string {
   return `${kind} ${id} ${chat}`;
 }
 
-/** What changed since the caller read, and what they handed in. */
+/** The caller's answer: what changed since they read, and what they passed. */
 function told(rows: Rows, known: Known, { messages, ends, marks }: Ready): Promise<ChatRecords> {
   const handed = new Set<string>();
   for (const { key } of messages) handed.add(key);
@@ -195,7 +195,7 @@ function told(rows: Rows, known: Known, { messages, ends, marks }: Ready): Promi
   return answer(rows, known.meta, known.chat, { ...facts, messages: records, damaged }, drafted);
 }
 
-/** A message that changes; `before` is as it lies there. */
+/** A message that changes; `before` is the stored one. */
 type ChangedMessage = Changed<StoredMessage, Omit<StoredMessage, 'seq'>>;
 
 /** The messages that change. */
@@ -219,7 +219,7 @@ function changedMessages(known: ReadonlyMap<string, StoredMessage>, { messages, 
   return [...changed.values()];
 }
 
-/** The versions that are kept: the one shown, or all while none has words. */
+/** The versions to keep: the shown one, or all while none has content. */
 function keptOf(versions: readonly Version[]): readonly Version[] {
   const sorted = versions.length > 1 ? versions.toSorted(compareVersions) : versions;
   const shown = sorted.findLast(hasWords);
@@ -231,11 +231,11 @@ interface ChangedFact extends Changed<EndsRecord | Mark> {
   readonly kind: StoredFact['kind'];
 }
 
-/** The branch records that end elsewhere, and the marks that are greater. */
+/** The branch records with other ends, and the greater marks. */
 function changedFacts(known: Known, { ends, marks, messages }: Ready): ChangedFact[] {
   const changed = new Map<string, ChangedFact>();
   const parents = new Map<string, string | null>();
-  // Also those of a turn that is sent again after the next one is there.
+  // Includes the ends of a turn that is sent again after the next one was written.
   for (const { key, parent } of [...known.messages.values(), ...messages]) parents.set(key, parent);
   const handed: readonly (readonly [StoredFact['kind'], readonly (EndsRecord | Mark)[]])[] = [
     ['ends', ends],
@@ -267,7 +267,7 @@ function chatKeysOf({ messages, ends, marks }: ChatDelta): Set<string> {
   return keys;
 }
 
-/** Refuses what was meant for another database or generation, a deleted chat, or another user's. */
+/** Refuses a delta for another database or generation, a deleted chat, or another user's chat. */
 function expectPlace({ chat, meta }: Known, ready: Ready, options: CommitOptions): void {
   const { id: chatId, totals } = chat;
   const { database, generation } = meta;
@@ -303,7 +303,7 @@ function expectEnds({ chat, facts }: Known, expected: CommitOptions['expect'] & 
   throw new ContextError('head-moved', message, { details: { chatId, ends } });
 }
 
-/** Writes messages at their new numbers, with their bodies; a settled version that is replaced is kept as a revision. */
+/** Writes messages at their new numbers, with their bodies; a settled version that is replaced becomes a revision. */
 async function putMessages(
   rows: Rows,
   chatId: string,
@@ -331,7 +331,7 @@ async function putMessages(
     const words = ready ?? (isKept ? json : undefined);
     texts.push(words && textOfBody(after, words));
   }
-  // Many at once are packed at once; the last ones stay single, because a conversation still changes them.
+  // Many messages at once are packed at once; the last ones stay single, because a conversation still changes them.
   const packed = changes.length < 2 * PACK ? 0 : Math.floor(changes.length / PACK - 1) * PACK;
   for (let at = 0; at < packed; at += PACK)
     packs().putPack(
@@ -344,7 +344,7 @@ async function putMessages(
     putMessage(rows, chatId, (changes[i] as Changed<StoredMessage>).after, texts[i]);
 }
 
-/** Puts a message by itself; `text`: its body, undefined for none. */
+/** Writes a message as a row of its own; `text`: its body, undefined for none. */
 export function putMessage(
   rows: Rows,
   chatId: string,
@@ -378,7 +378,7 @@ async function forgetDrafts(
   }
 }
 
-/** Keeps settled versions that came too late to be shown, as revisions. */
+/** Saves settled versions that came too late to be shown as revisions. */
 async function keepLate(
   rows: Rows,
   { id, seq }: StoredChat,
@@ -398,7 +398,7 @@ async function keepLate(
   }
 }
 
-/** Keeps one revision, and deletes the oldest where there are more than twenty. */
+/** Saves one revision, and deletes the oldest above twenty. */
 async function keepRevision(
   rows: Rows,
   chatId: string,
@@ -417,7 +417,7 @@ async function keepRevision(
 
 const REVISIONS = 20;
 
-/** An end or a mark as a row. */
+/** The row of an end or a mark. */
 export function factOf(
   chatId: string,
   kind: StoredFact['kind'],

@@ -4,25 +4,25 @@ import type { Draft, Growing } from '../store.ts';
 import { type Rows, within } from './layout.ts';
 
 /**
- * What a growing answer has said so far. It is kept twice a second, and what is new is mostly a few characters in one place. So
- * the first draft is a row, and each later one says only what is other in the JSON of the draft. Where that is most of it, and
- * from time to time, the draft is written whole again.
+ * The draft of a growing answer. It is saved twice a second, and what is new is mostly a few characters in one place. So the
+ * first draft is a row, and each later one is only the difference in the draft's JSON. If that is most of the draft, and every
+ * so often, the draft is written whole again.
  *
- * The draft of a page that goes is a whole row behind the others, since that page can't read what there is. A draft belongs to
- * one version of its message, and counts for nothing when another one is shown.
+ * The draft of a page that goes is a whole row behind the others, because that page can't read them. A draft belongs to one
+ * version of its message, and is ignored when another one is shown.
  */
 type DraftRow = string | Patch;
 
-/** What the JSON of a draft says instead from here to there. */
+/** A replaced range of a draft's JSON. */
 interface Patch {
-  /** How many characters it had: a patch of another text is passed over. */
+  /** The length of the text before, in characters: a patch of another text is skipped. */
   readonly of: number;
   readonly from: number;
   readonly to: number;
   readonly text: string;
 }
 
-/** The draft of a message, put together; undefined where there is none. */
+/** The complete draft of a message; undefined where there is none. */
 export async function readDraft(rows: Rows, chatId: string, key: string): Promise<Draft | undefined> {
   return draftIn(await rows.all<DraftRow>('drafts', within(chatId, key)), key);
 }
@@ -43,12 +43,12 @@ export async function readDrafts(rows: Rows, chatId: string): Promise<Map<string
   return drafts;
 }
 
-/** What a draft says of its message, without its words. */
+/** What a draft adds to its message, without the body. */
 export function growingOf({ key, rev, by, message }: Draft): Growing {
   return { key, rev, by, parts: message.parts.length, preview: previewOf(message) };
 }
 
-/** Makes this the draft of a message, with few characters. */
+/** Writes the draft of a message, in few characters. */
 export async function writeDraft(rows: Rows, chatId: string, draft: Draft): Promise<void> {
   const entries = await rows.entries<DraftRow>('drafts', within(chatId, draft.key));
   const kept = entries.map(([, row]) => row);
@@ -66,18 +66,18 @@ export async function writeDraft(rows: Rows, chatId: string, draft: Draft): Prom
       rows.put('drafts', patch, [chatId, draft.key, kept.length + i]);
 }
 
-/** Takes the draft of a message away. */
+/** Removes the draft of a message. */
 export function forgetDraft(rows: Rows, chatId: string, key: string): void {
   rows.delete('drafts', within(chatId, key));
 }
 
-/** In place of a number, for the draft of a page that goes: keys order it behind numbers. */
+/** The row name for the draft of a page that goes: as a text it comes after all numbers. */
 export const LAST_DRAFT = 'last';
 
-/** So many rows are patched at most; then the draft is written whole. */
+/** The most patches before the draft is written whole again. */
 const MANY = 256;
 
-/** The draft that rows make, or else the one that the last whole row says. */
+/** The draft from its rows, or else from the last whole row. */
 function draftIn(rows: readonly DraftRow[], key: string): Draft | undefined {
   const first = rows.findLast((row) => typeof row === 'string');
   return asDraft(jsonOf(rows), key) ?? asDraft(first, key);
@@ -93,7 +93,7 @@ function asDraft(json: string | undefined, key: string): Draft | undefined {
   }
 }
 
-/** The draft as JSON: the last whole row, and what the rows behind it say. */
+/** The draft as JSON: the last whole row, with the patches behind it. */
 function jsonOf(rows: readonly DraftRow[]): string {
   const at = rows.findLastIndex((row) => typeof row === 'string');
   const first = rows[at];
@@ -106,8 +106,8 @@ function jsonOf(rows: readonly DraftRow[]): string {
 }
 
 /**
- * What makes one text another: the difference before a piece that stands in both, and the one behind it. The call of a tool grows
- * in two places at once, as it is said and as it is read.
+ * The patches from one text to another: the difference before a piece that both contain, and the one behind it. A tool call
+ * grows in two places at once, its input as text and as a value.
  */
 function patchesOf(before: string, after: string): Patch[] {
   const patch = patchOf(before, after, 0, before.length);
@@ -127,10 +127,10 @@ function patchesOf(before: string, after: string): Patch[] {
   return patches.filter((one) => one.from < one.to || one.text !== '');
 }
 
-/** The place of the piece that is looked for in both: behind a word that may change. */
+/** Where that piece is looked for in both texts: behind a word that may change. */
 const PIECE = [16, 96] as const;
 
-/** All between the equal beginning and the equal end of two texts, at a place in a text of so many characters. */
+/** The part between the equal beginning and the equal end of two texts, at an index in a text of that length. */
 function patchOf(before: string, after: string, at: number, of: number): Patch {
   const most = Math.min(before.length, after.length);
   let [from, rest] = [0, 0];

@@ -29,13 +29,13 @@ import { blobsIn, factIn, readFactRows, readMeta } from './records.ts';
 import { totalsOf } from './records.ts';
 
 /**
- * Looking at a chat record by record, and putting right what can be.
+ * Examining a chat record by record, and repairing what can be repaired.
  *
- * A read passes over damaged records; this names them. A damaged message record is made again from its body, which has key, words
- * and role: it follows the message before it, and later messages still name its key. Lost words are noted, and a page that still
- * has them writes them again. Lost ends are derived: each message that nothing follows is an end.
+ * Reads skip damaged records; this names them. A damaged message record is rebuilt from its body, which has key, content and
+ * role: its parent is the message before it, and later messages still refer to its key. Lost bodies are noted, and a page that
+ * still has them writes them again. Lost ends are derived: each message without children is an end.
  *
- * Loaded when someone verifies or repairs a chat. Costs a read of all of it, in one transaction.
+ * Loaded when someone verifies or repairs a chat. Reads the whole chat, in one transaction.
  */
 export async function examineChat(
   rows: Rows,
@@ -53,16 +53,16 @@ export async function examineChat(
 interface Found {
   /** By key, each at its greatest number. */
   readonly messages: Map<string, StoredMessage>;
-  /** The numbers at which some message lies, or lay. */
+  /** The numbers of all records of messages, old ones included. */
   readonly places: ReadonlySet<number>;
-  /** By number; `isSound` where they are as they were written. */
+  /** By number; `isSound` if the body's checksum is right. */
   readonly words: ReadonlyMap<number, { readonly body: StoredBody; readonly isSound: boolean }>;
   readonly ends: readonly EndsRecord[];
   readonly marks: readonly Mark[];
   /** Whether some branch record could not be read. */
   readonly isEndLost: boolean;
   readonly damages: Damage[];
-  /** Records that are deleted by the repair: what could be told of them is written anew. */
+  /** Damaged records that the repair deletes: what could be read of them is written anew. */
   readonly bad: [table: Table, key: Key][];
 }
 
@@ -129,7 +129,7 @@ async function lookAt(rows: Rows, { id: chatId, from }: StoredChat): Promise<Fou
   return { messages, places, words, ends, marks, isEndLost, damages, bad };
 }
 
-/** The ends and marks of a chat by key, undefined where they can't be read. */
+/** The ends and marks of a chat by key; undefined for unreadable ones. */
 async function factEntries(rows: Rows, chatId: string, from: number) {
   const [places, facts] = await Promise.all([
     rows.keys('facts', after(chatId, from), 'seq'),
@@ -186,7 +186,7 @@ function before(all: ReadonlyMap<string, MessageRecord>, seq: number): MessageRe
   return last;
 }
 
-/** A message of which only the words are known. */
+/** A message of which only the body is left. */
 function toldFrom(chat: StoredChat, body: StoredBody, parent: MessageRecord | undefined): MessageRecord {
   const { key, rev, by, sum, seq } = body;
   const message = body.message as UIMessage;
@@ -205,7 +205,9 @@ function toldFrom(chat: StoredChat, body: StoredBody, parent: MessageRecord | un
   };
 }
 
-/** The branch record `main` with what nothing follows and no record ends at, where some record was lost or messages came back. */
+/**
+ * The branch record `main` with all messages that have no child and are no end, if a record was lost or messages were rebuilt.
+ */
 function endsAnew(
   chat: StoredChat,
   { ends, isEndLost }: Found,
@@ -234,7 +236,7 @@ async function missingFiles(rows: Rows, { words }: Found): Promise<Damage[]> {
   return lost.map(([hash, key]): Damage => ({ kind: 'file', id: hash, key, reason, isMended: false }));
 }
 
-/** Writes what was mended at new numbers, and the row of the chat. */
+/** Writes the repaired records at new numbers, and the row of the chat. */
 async function write(rows: Rows, chat: StoredChat, found: Found, { messages, ends }: Mending, now: number) {
   const { id: chatId } = chat;
   let { seq } = await readMeta(rows);

@@ -1,7 +1,7 @@
 import type { StorageFigures } from '../store.ts';
 import { TABLES, type Database, type Rows, type StoredChat, type Table } from './layout.ts';
 
-/** Counts. Reads the rows of the chats and, one after another, the attachments. */
+/** Counts records. Reads the rows of the chats and, one after another, the attachments. */
 export async function figuresOf(db: Database): Promise<StorageFigures> {
   const isDisk = db.persistence === 'indexeddb';
   const [figures, site] = await Promise.all([
@@ -35,7 +35,7 @@ const KINDS: Readonly<Record<string, readonly Table[]>> = {
   chats: ['chats', 'meta'],
 };
 
-/** What each kind of record takes. Reads a hundred records in a transaction. */
+/** The size of each kind of record. Reads a hundred records in a transaction. */
 export async function weigh(db: Database): Promise<NonNullable<StorageFigures['kinds']>> {
   const weights = new Map<Table, { rows: number; bytes: number }>();
   for (const table of TABLES) weights.set(table, await weighTable(db, table));
@@ -68,7 +68,7 @@ function bytesOf(value: unknown): number {
   return Object.entries(value).reduce<number>((sum, [key, inner]) => sum + key.length + bytesOf(inner), 0);
 }
 
-/** What the browser tells of the whole site; nothing where it does not. */
+/** What the browser reports of the whole site; empty where it reports nothing. */
 async function siteFigures(): Promise<Pick<StorageFigures, 'usage' | 'quota' | 'persisted'>> {
   const storage = siteStorage();
   const [estimate, persisted] = await Promise.all([
@@ -82,7 +82,7 @@ async function siteFigures(): Promise<Pick<StorageFigures, 'usage' | 'quota' | '
   };
 }
 
-/** Whether the browser promised not to clear this site's data by itself. Never rejects. */
+/** Asks the browser not to clear this site's data by itself; resolves to whether it agreed. Never rejects. */
 export async function askToPersist(): Promise<boolean> {
   return (await settled(() => siteStorage()?.persist?.())) ?? false;
 }

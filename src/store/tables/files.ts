@@ -3,22 +3,23 @@ import type { Ready } from './commit.ts';
 import type { Database, Rows } from './layout.ts';
 
 /**
- * Bytes that messages refer to, under the hash of their content: the same picture in ten messages is one record, and writing
- * twice is writing once.
+ * Bytes that messages refer to, under the hash of their content: the same picture in ten messages is one record, and writing it
+ * twice is writing it once.
  *
  * A message refers to bytes by a URL, anywhere in it ({@link blobUrl}). Which chats refer to which bytes is written with the
- * message; when a chat is deleted, the bytes go that no other chat refers to. Bytes whose message never comes go after a day.
+ * message; when a chat is deleted, the bytes that no other chat refers to are deleted. Bytes that no message refers to are
+ * deleted after a day.
  *
- * On its way in, a message's files (parts with long `data:` URLs) get a name in place of their bytes; on its way out they get
- * them back, to the letter. The name holds the hash of the bytes and the head of the URL or, where the two would not make the
- * same URL again, the hash of the URL itself. Shorter URLs stay: in Chromium, at 16 kB, both cost the same to read. Naming
- * comes before the transaction; the bytes are written in it.
+ * When a message is written, its files (parts with long `data:` URLs) get a name in place of their bytes; when it is read, they
+ * get them back, to the letter. The name holds the hash of the bytes and the head of the URL or, where the two would not make
+ * the same URL again, the hash of the URL itself. Shorter URLs stay: in Chromium, at 16 kB, both cost the same to read. Names
+ * are made before the transaction; the bytes are written in it.
  *
- * In the place of lost bytes a text says so. It remembers the file: writing the message again loses nothing, and bytes that come
- * back are found.
+ * Lost bytes are replaced by a text that says so and remembers the file: writing the message again loses nothing, and bytes
+ * that come back are found.
  */
 
-/** The message with names for its files; what the names stand for is added to `files`, by its hash. */
+/** The message with names for its files; adds the bytes to `files`, by hash. */
 export async function detach(message: UIMessage, files: Ready['files']): Promise<UIMessage> {
   const parts = await Promise.all(message.parts.map((part) => detachPart(part, files)));
   return { ...message, parts };
@@ -67,12 +68,12 @@ async function readUrl(rows: Rows, name: string): Promise<string | undefined> {
   return head === undefined ? textOfBytes(bytes) : head + toBase64(bytes);
 }
 
-/** The URL by which a message refers to bytes. */
+/** The URL by which messages refer to bytes. */
 export function blobUrl(hash: string): string {
   return `contextree-blob:${hash}`;
 }
 
-/** The name of some bytes: their SHA-256, as 64 hexadecimal digits. */
+/** The hash of some bytes: their SHA-256, as 64 hexadecimal digits. */
 export async function hashOf(bytes: Uint8Array<ArrayBuffer>): Promise<string> {
   const { subtle } = crypto as { subtle?: SubtleCrypto };
   const digest = subtle
@@ -81,7 +82,7 @@ export async function hashOf(bytes: Uint8Array<ArrayBuffer>): Promise<string> {
   return Array.from(digest, (byte) => byte.toString(16).padStart(2, '0')).join('');
 }
 
-/** URLs of so many characters are kept apart. */
+/** The length from which a URL's bytes are stored apart, in characters. */
 const HEAVY = 4096;
 
 type Part = UIMessage['parts'][number];
@@ -90,7 +91,7 @@ type FilePart = Extract<Part, { readonly type: 'file' }>;
 /** A text in the place of a lost file. */
 type GonePart = Extract<Part, { readonly type: 'text' }> & { readonly gone: Part };
 
-/** What is read may be anything. */
+/** A stored message may have any value for its parts. */
 function partsOf(message: UIMessage): readonly Part[] {
   const { parts } = Object(message) as Partial<UIMessage>;
   return Array.isArray(parts) ? parts : [];
@@ -106,7 +107,7 @@ function isFile(part: Part): part is FilePart {
   return (type === 'file' || type === 'reasoning-file') && typeof url === 'string';
 }
 
-/** A URL that looks like a name of ours counts as heavy, so that it is given back as it came. */
+/** Whether to store a URL's bytes apart. True for a URL that looks like one of our names, so that it is returned as it came. */
 function isHeavy(part: Part): part is FilePart {
   return isFile(part) && (part.url.startsWith('data:') ? part.url.length >= HEAVY : NAME.test(part.url));
 }
@@ -115,7 +116,7 @@ function isNamed(part: Part): part is FilePart {
   return isFile(part) && NAME.test(part.url);
 }
 
-/** `?base64=HEAD`: the head of a URL before its bytes; `?url=`: the bytes are the URL itself. */
+/** `?base64=HEAD`: the head of the URL before its bytes; `?url=`: the bytes are the URL itself. */
 const NAME = /^contextree-blob:[0-9a-f]{64}\?(?:base64=(.*)|url=)$/s;
 
 /** As JSON, which keeps lone surrogates. */
@@ -131,7 +132,7 @@ function textOfBytes(bytes: Uint8Array): string | undefined {
   }
 }
 
-/** The bytes of base64; undefined where {@link toBase64} would write them in another way. */
+/** The bytes of base64; undefined where {@link toBase64} would encode them differently. */
 function fromBase64(text: string): Uint8Array<ArrayBuffer> | undefined {
   try {
     const padding = text.endsWith('==') ? 2 : text.endsWith('=') ? 1 : 0;
@@ -150,7 +151,7 @@ function bytesOfBinary(binary: string): Uint8Array<ArrayBuffer> {
   return bytes;
 }
 
-/** So many bytes are turned into characters at once. */
+/** How many bytes are turned into characters at once. */
 const SLICE = 0x8000;
 
 function toBase64(bytes: Uint8Array & { readonly toBase64?: () => string }): string {

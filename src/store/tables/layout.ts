@@ -2,18 +2,19 @@ import { type MessageRecord, sumOfText } from '../../graph/graph.ts';
 import type { Totals } from './records.ts';
 
 /**
- * What lies where.
+ * The layout of the database.
  *
  * A database has one counter. Each changed record takes the next number, and a message lies at its number: its topology in
  * `nodes`, its body in `bodies`, both at `[chatId, seq]`. So what changed after a number is a range of keys.
  *
- * Older messages are sealed, sixty-four in a record (`pack.ts`), at `[chatId, last]`, where `last` is the greatest number in it:
- * the record that holds a number is the first one from that number on. A sealed message that changes is written as a row of its
- * own; of two places of one key the greater number counts.
+ * Older messages are packed, sixty-four in a record (`pack.ts`), at `[chatId, last]`, where `last` is the greatest number in
+ * it: the record for a number is the first one from that number on. A packed message that changes is written as a row of its
+ * own; of two rows with one key the greater number counts.
  *
- * Ends and marks are `facts`, one row each. The row of a chat tells the number of its last change: the greatest of those is the
- * counter, and `changesSince` knows which chats to look at. What a deleted chat had lies at numbers up to that of the deletion
- * ({@link StoredChat.from}), what began anew under its id behind it: to forget it is to delete a range.
+ * Ends and marks are `facts`, one row each. The row of a chat has the number of its last change: the greatest of these is the
+ * counter, and `changesSince` knows which chats to look at. The records of a deleted chat lie at numbers up to that of the
+ * deletion ({@link StoredChat.from}), those of a chat that began anew under its id behind it: deleting the chat for good
+ * deletes a range.
  */
 export const LAYOUT: Readonly<Record<Table, Shape>> = {
   /** {@link Meta} at 'self'. */
@@ -36,7 +37,7 @@ export const LAYOUT: Readonly<Record<Table, Shape>> = {
   drafts: {},
   /** Text of a {@link Revision}, at `[chatId, key, rev, by, sum]`. */
   revisions: {},
-  /** Values of the app, and ours, by key. */
+  /** Values of the app, and our own, by key. */
   values: {},
   /** Bytes by their hash. */
   blobs: {},
@@ -44,7 +45,7 @@ export const LAYOUT: Readonly<Record<Table, Shape>> = {
   uses: { keyPath: ['chatId', 'hash'], indexes: { hash: 'hash' } },
 };
 
-/** What a table is made of. */
+/** The keys and indexes of a table. */
 export interface Shape {
   readonly keyPath?: string | readonly string[];
   readonly indexes?: Readonly<Record<string, string | readonly string[]>>;
@@ -69,67 +70,67 @@ export type Table =
 /** All tables. */
 export const TABLES = Object.keys(LAYOUT) as Table[];
 
-/** What a database knows of itself. */
+/** The record of the database itself. */
 export interface Meta {
   /** Its random id, made with it. */
   readonly database: string;
   readonly generation: number;
-  /** The counter is at least here, also after `clear()` or a loss. */
+  /** The least value of the counter, also after `clear()` or a loss. */
   readonly seq: number;
 }
 
-/** What a new database knows of itself. */
+/** The record of a new database. */
 export function createMeta(): Meta {
   return { database: createHexId(), generation: 0, seq: 0 };
 }
 
-/** 32 random hexadecimal digits. `randomUUID` takes a tenth of the time of random numbers, and a secure context. */
+/** 32 random hexadecimal digits. `randomUUID` takes a tenth of the time of random numbers, but needs a secure context. */
 export function createHexId(): string {
   if (typeof crypto.randomUUID === 'function') return crypto.randomUUID().replaceAll('-', '');
   const words = crypto.getRandomValues(new Uint32Array(4));
   return Array.from(words, (word) => word.toString(16).padStart(8, '0')).join('');
 }
 
-/** The row of a chat; a deleted chat has one without totals. */
+/** The row of a chat; that of a deleted chat has no totals. */
 export interface StoredChat {
   readonly id: string;
   /** The number of its last change. */
   readonly seq: number;
-  /** Records up to this number are of a deleted chat. */
+  /** Records up to this number belong to a deleted chat. */
   readonly from: number;
   readonly totals?: Totals;
   /** The chat keys of its records. */
   readonly keys: readonly string[];
   /** Chat keys of this id that were deleted for good: a set that only grows. */
   readonly deleted: readonly string[];
-  /** What can be restored, the last deleted at the end. */
+  /** Deleted chats that can be restored, the last deleted at the end. */
   readonly kept?: readonly Kept[];
-  /** The number at which it was restored: a reader that has read less reads all. */
+  /** The number at which the chat was restored: a reader that has read less reads everything. */
   readonly restored?: number;
 }
 
-/** A deleted chat that can be restored until then, ms since epoch. Its records are numbered from `from` to `to`. */
+/** A deleted chat that can be restored until then, in ms since epoch. Its records have the numbers `from` to `to`. */
 export interface Kept {
   readonly until: number;
   readonly from: number;
   readonly to: number;
   readonly keys: readonly string[];
   readonly totals: Totals;
-  /** Its local records: they have no number. */
+  /** Its local records, which have no number. */
   readonly local: readonly (readonly [name: string, value: unknown])[];
 }
 
-/** So many messages are sealed in a record. */
+/** How many messages a pack has. */
 export const PACK = 64;
 
 /** A message in the database: the shown version, without its body. */
 export interface StoredMessage extends MessageRecord {
   readonly seq: number;
-  /** Whether its body is missing: nobody who wrote it had it, or it was lost. */
+  /** Whether its body is missing: its writer did not have it, or it was lost. */
   readonly isBare?: true;
 }
 
-/** A body as it lies in a database; `message` has names in place of its files (`files.ts`). */
+/** A body in the database; `message` has names in place of its files (`files.ts`). */
 export interface StoredBody {
   /** The number of its message. */
   readonly seq: number;
@@ -145,13 +146,16 @@ export interface StoredFact {
   readonly chatId: string;
   readonly kind: 'ends' | 'mark';
   readonly id: string;
-  /** The chat key: a chat that begins anew has its own `main`. */
+  /** The chat key: a chat that begins anew has a `main` of its own. */
   readonly chat: string;
   readonly seq: number;
   readonly text: string;
 }
 
-/** Which chat refers to which bytes, and the number of its last message that did. No chat (''): kept `until` then, ms since epoch. */
+/**
+ * Which chat refers to which bytes, with the number of its last message that did. Without a chat (''): kept `until` then, in ms
+ * since epoch.
+ */
 export interface StoredUse {
   readonly chatId: string;
   readonly hash: string;
@@ -159,10 +163,7 @@ export interface StoredUse {
   readonly until?: number;
 }
 
-/**
- * JSON as a record: a database reads text several times faster than objects. In front stands its sum, so that a damaged text is
- * known.
- */
+/** JSON as a record: a database reads text several times faster than objects. A checksum in front reveals damage. */
 export function summed(json: string): string {
   const text = narrowed(json);
   return sumOfText(text) + text;
@@ -170,7 +171,7 @@ export function summed(json: string): string {
 
 export const SUM_LENGTH = 6;
 
-/** The object that a text holds; undefined where it is not what was written. */
+/** The object in a text; undefined where its checksum is wrong. */
 export function readText(record: unknown): object | undefined {
   if (typeof record !== 'string') return undefined;
   const json = record.slice(SUM_LENGTH);
@@ -192,12 +193,12 @@ export function messageIn(text: string | undefined): StoredMessage | undefined {
   return asMessage(readText(text));
 }
 
-/** The key in a damaged text of a message, if it tells one. */
+/** The key in the damaged text of a message, if it can be read. */
 export function keyIn(text: unknown): string | undefined {
   return /"key":"(key:[^"]*)"/.exec(String(text))?.[1];
 }
 
-/** A message, where something is one. */
+/** The value as a message, if it is one. */
 export function asMessage(value: object | undefined): StoredMessage | undefined {
   const { key, parent, seq, versions } = Object(value) as Partial<StoredMessage>;
   const isPlaced =
@@ -205,12 +206,12 @@ export function asMessage(value: object | undefined): StoredMessage | undefined 
   return isPlaced && Array.isArray(versions) && versions.length > 0 ? (value as StoredMessage) : undefined;
 }
 
-/** The body in a text. One that the disk has changed is shown; `examine()` tells. */
+/** The body in a text. A body that the disk has changed is shown; `examine()` reports it. */
 export function bodyIn(text: unknown): StoredBody | undefined {
   return typeof text === 'string' ? asBody(parsed(text.slice(SUM_LENGTH))) : undefined;
 }
 
-/** A body, where something is one. */
+/** The value as a body, if it is one. */
 export function asBody(item: unknown): StoredBody | undefined {
   const { key, seq, message } = Object(item) as Partial<StoredBody>;
   const { parts } = Object(message) as { readonly parts?: unknown };
@@ -220,12 +221,12 @@ export function asBody(item: unknown): StoredBody | undefined {
 }
 
 /**
- * A JSON text of one byte a character, where that makes it shorter. Browsers keep a text in two bytes a character as soon as one
- * is not among the first 256, so a single emoji doubles a pack. Escaped, it takes six bytes and reads as the same.
+ * JSON with one byte a character, where that makes it shorter. Browsers store a text with two bytes a character as soon as one
+ * is not among the first 256, so a single emoji doubles a pack. Escaped, the emoji takes six bytes more and reads as the same.
  */
 export function narrowed(json: string): string {
   if (!WIDE.test(json) || wideIn(json) * 5 >= json.length) return json;
-  // JSON makes the text anew: what is made of a two-byte text keeps two bytes.
+  // Only JSON makes a new text: one that is derived from a two-byte text keeps two bytes.
   const escaped = json.replaceAll(ALL_WIDE, (one) => `\\u${one.charCodeAt(0).toString(16).padStart(4, '0')}`);
   return JSON.parse(JSON.stringify(escaped)) as string;
 }
@@ -242,55 +243,55 @@ function wideIn(text: string): number {
 /** A key in IndexedDB's order: numbers, then texts, then lists, compared item by item. */
 export type Key = string | number | readonly Key[];
 
-/** Keys from one to another; with `isAfter` without the first. */
+/** The keys from one to another; with `isAfter` without the first. */
 export interface Range {
   readonly from: Key;
   readonly to: Key;
   readonly isAfter?: boolean;
 }
 
-/** All keys with this beginning: strings and numbers come before lists. */
+/** All keys with this prefix: strings and numbers come before lists. */
 export function within(...prefix: Key[]): Range {
   return { from: prefix, to: [...prefix, []] };
 }
 
-/** This key alone. */
+/** One key. */
 export function only(key: Key): Range {
   return { from: key, to: key };
 }
 
-/** Places of a chat after a number, up to another one. */
+/** The places of a chat after a number, up to another one. */
 export function after(chatId: string, seq: number, to: number = Infinity): Range {
   return { from: [chatId, seq], to: [chatId, to], isAfter: true };
 }
 
-/** Where tables lie: in IndexedDB (`connection.ts`), or in memory (`memoryTables.ts`). */
+/** The tables: in IndexedDB (`connection.ts`), or in memory (`memoryTables.ts`). */
 export interface Database {
   readonly persistence: 'indexeddb' | 'memory';
-  /** Reads of one moment. */
+  /** Runs reads in one transaction. */
   read<T>(tables: readonly Table[], work: (rows: Rows) => Promise<T>): Promise<T>;
-  /** A transaction, whole or not at all: strict, or `isRelaxed`, where a power cut may undo it. */
+  /** Runs a transaction, all or nothing: strict, or `isRelaxed`, where a power cut may undo it. */
   write<T>(tables: readonly Table[], work: (rows: Rows) => Promise<T>, isRelaxed?: boolean): Promise<T>;
-  /** Begins to put a row in this very step; false where it can't. */
+  /** Begins to write a row synchronously; false where it can't. */
   putNow(table: Table, value: unknown, key: Key): boolean;
-  /** Takes the lock of a message; call the result to let go. */
+  /** Takes the lock of a message; call the result to release it. */
   hold(chatId: string, key: string): Promise<() => void>;
   /** The keys of the chat's messages that some tab holds. */
   held(chatId: string): Promise<ReadonlySet<string>>;
-  /** Notes beside the database what there is, so that a loss is noticed. */
+  /** Writes the note beside the database that reveals a loss. */
   keepNote?(): Promise<void>;
-  /** Transactions that have begun run to their end; no other begins until {@link reopen}. */
+  /** Closes the connection: running transactions end, and none begins before {@link reopen}. */
   close(): void;
   reopen(): void;
 }
 
-/** What a transaction reads and writes. Unreadable records are left out, or undefined. */
+/** The reads and writes of a transaction. Unreadable records are left out, or undefined. */
 export interface Rows {
   /** The record at a key, or the first one in a range. */
   get<T>(table: Table, key: Key | Range): Promise<T | undefined>;
   /** Records of a range. */
   all<T>(table: Table, range?: Range, index?: string, limit?: number): Promise<T[]>;
-  /** Records of a range at their keys. */
+  /** The records of a range with their keys. */
   entries<T>(table: Table, range: Range): Promise<[Key, T | undefined][]>;
   /** The keys of records, in the order of the table or of an index. */
   keys(table: Table, range?: Range, index?: string, limit?: number): Promise<Key[]>;

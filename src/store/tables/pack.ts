@@ -14,11 +14,12 @@ import {
 import { readSingles, TOPOLOGIES } from './records.ts';
 
 /**
- * What sealed messages look like.
+ * The form of packed messages.
  *
- * Sixty-four messages of a chat are much alike, so their topology is kept as columns (`columns.ts`): a parent only where it is
+ * Sixty-four messages of a chat are similar, so their topology is stored as columns (`columns.ts`): a parent only where it is
  * not the message before, numbers as steps. The bodies are a record of their own, so that the graph is read without them. Each
- * body has a line, with its key: where the text as a whole can't be read, the lines can, and they tell which messages there were.
+ * body is a line, with its key: where the text as a whole can't be read, the lines can, and they tell which messages there
+ * were.
  */
 export interface StoredTopology {
   readonly v: number;
@@ -26,38 +27,38 @@ export interface StoredTopology {
   readonly first: number;
   readonly last: number;
   readonly text: string;
-  /** Of all the above. */
+  /** The checksum of all fields above. */
   readonly sum: string;
 }
 
-/** The record of sealed bodies. */
+/** The record of packed bodies. */
 export interface StoredPack {
-  /** A JSON list with a line for each message: its body, or null where that lies by itself, or nowhere. */
+  /** A JSON list with a line for each message: its body, or null if that lies in a row of its own, or is missing. */
   readonly text: string;
-  /** The sums of the lines, one behind the other. */
+  /** The checksums of the lines, joined. */
   readonly sums: string;
 }
 
 /** The format of {@link StoredTopology.text}. */
 export const TOPOLOGY_VERSION = 1;
 
-/** What the text of a topology holds. */
+/** The content of a topology's text. */
 interface Columns {
   readonly keys: string | readonly string[];
-  /** Place and parent of messages that do not follow the one before; the first one is always among them. */
+  /** Index and parent of messages that do not follow the one before; the first message is always among them. */
   readonly jumps: readonly (readonly [place: number, parent: string | null])[];
   readonly seqs: readonly number[];
   readonly ats: readonly number[];
-  /** `createdAt` minus `at`; one number where that is the same for all. */
+  /** `createdAt` minus `at`; one number if all are equal. */
   readonly lags: number | readonly number[];
   readonly fields: Fields;
-  /** Of the versions of messages that have one. */
+  /** The version of messages with one. */
   readonly versions: Fields;
-  /** The versions of those that have more, by place. */
+  /** The versions of messages with several, by index. */
   readonly more?: readonly (readonly [place: number, versions: readonly Version[]])[];
 }
 
-/** Fields that are not in {@link Columns.fields}. */
+/** The fields that are not in {@link Columns.fields}. */
 const TOLD: ReadonlySet<string> = new Set(['key', 'parent', 'seq', 'at', 'createdAt', 'versions']);
 
 /** The record of these messages, which are in the order of their numbers. */
@@ -101,8 +102,8 @@ export function readTopology(chatId: string, record: unknown): StoredMessage[] |
 }
 
 /**
- * The messages of a record, in order; undefined where they can't be told. Each is made whole, in one step: ten thousand are made
- * when a chat opens, and adding field by field takes many times as long.
+ * The messages of a record, in order; undefined for a damaged one. Each object is made in one step: ten thousand are made when
+ * a chat opens, and adding field by field takes many times as long.
  */
 function decodeTopology({ text }: StoredTopology): StoredMessage[] | undefined {
   try {
@@ -160,7 +161,7 @@ function versionsOf(fields: Fields, count: number): Version[] {
   return versions;
 }
 
-/** Takes out the values of a field that all rows have. Throws where it is missing. */
+/** Removes and returns the values of a field that all rows have. Throws if it is missing. */
 function take(values: Map<string, readonly unknown[]>, field: string): readonly unknown[] {
   const list = values.get(field);
   if (!list) throw new TypeError(`no ${field}`);
@@ -181,7 +182,7 @@ function jumpsOf(messages: readonly StoredMessage[]): Columns['jumps'] {
   );
 }
 
-/** Each number minus the one before, without steps of one at the end. */
+/** The differences between neighbours, without ones at the end. */
 function stepsOf(numbers: readonly number[]): number[] {
   const steps = numbers.map((number, i) => number - (numbers[i - 1] ?? 0));
   return steps.slice(0, steps.findLastIndex((step) => step !== 1) + 1);
@@ -191,13 +192,13 @@ function stepsOf(numbers: readonly number[]): number[] {
 export function encodePack(bodies: readonly (string | undefined)[]): StoredPack {
   const lines = bodies.map((body) => body?.slice(SUM_LENGTH) ?? 'null');
   const sums = bodies.map((body) => body?.slice(0, SUM_LENGTH) ?? NO_SUM).join('');
-  // JSON escapes line breaks in texts.
+  // Texts in JSON contain no line breaks, which are escaped.
   return { text: `[\n${lines.join(',\n')}\n]`, sums };
 }
 
 const NO_SUM: string = '-'.repeat(SUM_LENGTH);
 
-/** The bodies of a record, by place; undefined where there is none that can be read. */
+/** The bodies of a record, by index; undefined for unreadable ones. */
 export function decodePack(record: StoredPack | undefined): readonly (StoredBody | undefined)[] {
   const items = parsed(record?.text);
   if (Array.isArray(items)) return items.map((item) => asBody(item));
@@ -220,7 +221,7 @@ function linesOf(record: StoredPack | undefined): string[] {
     .map((line) => line.replace(/,$/, ''));
 }
 
-/** Puts a pack of messages, in order, with their bodies. Large bodies lie by themselves. */
+/** Writes a pack of messages, in order, with their bodies. Large bodies get rows of their own. */
 export function putPack(
   rows: Rows,
   chatId: string,
@@ -235,15 +236,15 @@ export function putPack(
     if (isLarge(text)) rows.put('bodies', text, [chatId, messages[i]?.seq ?? 0]);
 }
 
-/** Larger bodies, in characters, are not packed. */
+/** The length above which a body is not packed, in characters. */
 const LARGE = 2 ** 17;
 
 function isLarge(text: string | undefined): boolean {
   return text !== undefined && text.length > LARGE;
 }
 
-// Packs are read a few at once, each decoded as it comes: all at the end would be one long task.
-/** Hands on the records at these places; `first`: those that were read already, {@link TOPOLOGIES} at most. */
+// Packs are read a few at a time, and each is decoded as it comes: decoding all at the end would be one long task.
+/** Calls back with the records at these places; `first`: those that were read already, {@link TOPOLOGIES} at most. */
 export async function eachTopology(
   rows: Rows,
   places: readonly Key[],
@@ -262,7 +263,7 @@ export async function eachTopology(
   await Promise.all(reading);
 }
 
-/** Hands on the packed bodies at these numbers, which are in order. Gives the numbers that no pack has. */
+/** Calls back with the packed bodies at these numbers, which are in order. Returns the numbers that no pack has. */
 export async function readSealed(
   rows: Rows,
   chatId: string,
@@ -287,7 +288,7 @@ export async function readSealed(
   return sealed.filter((seq) => !found.has(seq));
 }
 
-/** Ranges of packs that lie one behind the other; `wanted` are some of them all. */
+/** The ranges of consecutive packs in `all` that contain the `wanted` ones. */
 function stretchesOf(all: readonly number[], wanted: readonly number[]): [first: number, last: number][] {
   const stretches: [number, number][] = [];
   const places = new Map(all.map((last, i) => [last, i]));
@@ -305,10 +306,10 @@ function stretchesOf(all: readonly number[], wanted: readonly number[]): [first:
   return stretches;
 }
 
-/** So many packs are read at once. */
+/** How many packs are read at once. */
 const TOGETHER = 8;
 
-/** The packs that may hold these numbers; both lists are in order. */
+/** The packs that may contain these numbers; both lists are in order. */
 function holders(lasts: readonly number[], seqs: readonly number[]): number[] {
   const held = new Set<number>();
   let at = 0;

@@ -16,7 +16,7 @@ import {
 import { purge, remove, restore } from './removal.ts';
 import type { Access, Notice, Work } from './usual.ts';
 
-// The calls of a store that an app's first answer does not need: see `ContextStore`.
+// The calls of a store that an app does not need for its first answer: see `ContextStore`.
 
 export async function revisions(access: Access, chatId: string, key: string): Promise<readonly Revision[]> {
   door.expectTexts({ chatId, key });
@@ -111,7 +111,7 @@ export async function deleteChat(
   const write = () => access.write(TABLES, chatId, work, (done) => changedAt(done?.seq));
   const done = await write().catch(async (error: unknown) => {
     if (keepFor > 0 || !isContextError(error, 'quota-exceeded')) throw error;
-    // Deleting without a row of the deletion has room on a full disk, and makes room.
+    // Deleting a chat without a row that remembers it works on a full disk, and makes room.
     const makeRoom: Work<void> = async (rows, reading) => {
       const { totals } = await reading;
       if (userId === undefined || totals?.userId === userId) await purge(rows, chatId);
@@ -142,7 +142,7 @@ export async function restoreChat(access: Access, chatId: string): Promise<boole
 
 export async function putBlob(access: Access, handed: Uint8Array): Promise<string> {
   door.expect('bytes', 'bytes', handed);
-  // Without what lies beside them in their buffer.
+  // A copy, without the rest of the buffer.
   const bytes = handed.slice();
   const { hashOf } = await import('./files.ts').catch(refuseToLoad);
   const hash = await hashOf(bytes);

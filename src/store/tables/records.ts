@@ -23,17 +23,17 @@ import {
 import type * as Packs from './pack.ts';
 import type { StoredTopology } from './pack.ts';
 
-/** The messages of a chat, of rows and packs alike. Of two places of one key the greater number counts. */
+/** The messages of a chat, from rows and packs. Of two records with one key the greater number counts. */
 export interface Messages {
   /** By key, in the order of their numbers. */
   readonly byKey: Map<string, StoredMessage>;
   /** The greatest number among them; 0 for none. */
   readonly last: number;
-  /** The names of records that could not be read; `examine.ts` repairs them. */
+  /** The names of unreadable records; `examine.ts` repairs them. */
   readonly damaged: readonly string[];
 }
 
-/** The messages that changed after a number; only of records whose text is `isAsked`. Costs those. */
+/** The messages that changed after a number; only those of records whose text passes `isAsked`. Costs what it returns. */
 export async function readMessages(
   rows: Rows,
   chatId: string,
@@ -71,10 +71,10 @@ export async function readMessages(
   return { byKey, last, damaged };
 }
 
-/** So many records of sealed messages are read at once. */
+/** How many topologies of packs are read at once. */
 export const TOPOLOGIES = 32;
 
-/** A message without the store's own note. */
+/** A message without the store's own field. */
 export function withoutNote(message: StoredMessage): MessageRecord {
   if (!message.isBare) return message;
   const { isBare: _isBare, ...record } = message;
@@ -83,7 +83,9 @@ export function withoutNote(message: StoredMessage): MessageRecord {
 
 let here: typeof Packs | undefined;
 
-/** The code of packs. Most chats have none: where it is not loaded, this throws, and {@link withPacks} does the work again. */
+/**
+ * The code of packs. Most chats have none. While the code is not loaded, this throws, and {@link withPacks} repeats the work.
+ */
 export function packs(): typeof Packs {
   if (here) return here;
   throw new ContextError('invariant', NO_PACKS);
@@ -91,7 +93,7 @@ export function packs(): typeof Packs {
 
 const NO_PACKS = 'The code of packs is not there yet.';
 
-/** Does some work, and again where it met a pack for the first time. */
+/** Runs some work, and runs it again if it met the first pack. */
 export async function withPacks<T>(work: () => Promise<T>): Promise<T> {
   try {
     return await work();
@@ -107,8 +109,8 @@ export async function loadPacks(): Promise<typeof Packs> {
 }
 
 /**
- * Messages of a chat by key, those that are there. `seqOf` tells where some may lie: one row or pack for each of a few. For the
- * others the topology is read; for a few of them only packs whose text has their keys are decoded.
+ * Those of these messages that exist, by key. `seqOf` tells where some may lie: for a few, that reads one row or pack each. For
+ * the others the topology is read; for a few of them, only packs whose text contains their keys are decoded.
  */
 export async function findMessages(
   rows: Rows,
@@ -154,7 +156,7 @@ async function messageAt(rows: Rows, chatId: string, seq: number): Promise<Store
     ?.find((message) => message.seq === seq);
 }
 
-/** The bodies at these numbers that are there, by number. */
+/** The bodies at these numbers that exist, by number. */
 export async function readBodies(
   rows: Rows,
   chatId: string,
@@ -173,7 +175,7 @@ export async function readBodies(
   return found;
 }
 
-/** Hands on the unpacked bodies at these numbers, which are in order. */
+/** Calls back with the unpacked bodies at these numbers, which are in order. */
 export async function readSingles(
   rows: Rows,
   chatId: string,
@@ -188,7 +190,7 @@ export async function readSingles(
   );
 }
 
-/** The places of a chat from a number on: only the first pack there may hold it. */
+/** The places of a chat from a number on: only the first pack there may contain it. */
 function placesFrom(chatId: string, seq: number): Range {
   return { from: [chatId, seq], to: [chatId, []] };
 }
@@ -218,12 +220,12 @@ export async function readFacts(rows: Rows, chatId: string, since: number): Prom
   return factsOf(await readFactRows(rows, chatId, since));
 }
 
-/** The same as rows. */
+/** The rows of the ends and marks of a chat that changed after a number. */
 export function readFactRows(rows: Rows, chatId: string, since: number): Promise<StoredFact[]> {
   return since > 0 ? rows.all('facts', after(chatId, since), 'seq') : rows.all('facts', within(chatId));
 }
 
-/** What rows of facts say. */
+/** The ends and marks in some rows. */
 export function factsOf(facts: readonly (StoredFact | undefined)[]): Facts {
   const [ends, marks, damaged]: [EndsRecord[], Mark[], string[]] = [[], [], []];
   for (const fact of facts) {
@@ -242,7 +244,7 @@ export function factIn(fact: StoredFact | undefined): EndsRecord | Mark | undefi
   return fact && record?.id === fact.id ? { ...record, seq: fact.seq } : undefined;
 }
 
-/** The row `meta`, with the greatest number that was given out. */
+/** The row `meta`, with the greatest number in use. */
 export async function readMeta(rows: Rows): Promise<Meta> {
   const [meta, last] = await Promise.all([
     rows.get<Meta>('meta', 'self'),
@@ -252,7 +254,7 @@ export async function readMeta(rows: Rows): Promise<Meta> {
   return { database, generation, seq: Math.max(seq, last ?? 0) };
 }
 
-/** The row of a chat; where none can be read, a row with number 0. */
+/** The row of a chat; a row with number 0 where it is missing or can't be read. */
 export async function readChat(rows: Rows, id: string): Promise<StoredChat> {
   const row = await rows.get<Partial<StoredChat>>('chats', id);
   const { seq, from, keys, deleted } = Object(row) as Partial<StoredChat>;
@@ -261,17 +263,20 @@ export async function readChat(rows: Rows, id: string): Promise<StoredChat> {
   return isOne ? (row as StoredChat) : { id, seq: 0, from: 0, keys: [], deleted: [] };
 }
 
-/** The number after which a reader goes on that has read up to `since`: 0 in a restored chat, the deletion in a deleted one. */
+/**
+ * The number from which a reader has to continue that has read up to `since`: 0 in a restored chat, the deletion in a deleted
+ * one.
+ */
 export function startOf({ from, restored = 0 }: StoredChat, since: number): number {
   return Math.max(from, since < restored ? 0 : since);
 }
 
-/** The chat keys that were deleted, for good or for now. */
+/** The deleted chat keys, for good or restorable. */
 export function deadKeys({ deleted, kept = [] }: StoredChat): string[] {
   return [...new Set([...deleted, ...kept.flatMap(({ keys }) => keys)])];
 }
 
-/** Records as a caller gets them. `known`: the messages that were read, where some may grow. */
+/** Records in the form that callers get. `known`: the messages that were read, of which some may grow. */
 export async function answer(
   rows: Rows,
   { seq, database, generation }: Meta,
@@ -285,7 +290,7 @@ export async function answer(
   return damaged.length > 0 ? { ...told, damaged } : told;
 }
 
-/** The drafts of the versions that are shown, with their messages; of these keys only. */
+/** The drafts of shown versions, with their messages; only of these keys. */
 export async function growingIn(
   rows: Rows,
   chat: StoredChat,
@@ -303,13 +308,13 @@ export async function growingIn(
   });
 }
 
-/** Whether a draft is of the version that is shown. */
+/** Whether a draft belongs to the shown version. */
 export function isDraftOf({ rev, by }: Draft, record: MessageRecord | undefined): record is MessageRecord {
   const shown = record && shownVersion(record);
   return shown?.rev === rev && shown.by === by;
 }
 
-/** The messages of these keys that are not of a deleted chat. */
+/** Those of these messages that do not belong to a deleted chat. */
 export async function findLiving(
   rows: Rows,
   { id, from }: StoredChat,
@@ -320,7 +325,7 @@ export async function findLiving(
   return new Map([...found].filter(([, { seq }]) => seq > from));
 }
 
-/** Keeps bytes under their hash: for a day at least. */
+/** Saves bytes under their hash, for at least a day. */
 export async function putFile(rows: Rows, hash: string, bytes: Uint8Array): Promise<void> {
   const waiting: StoredUse = { chatId: '', hash, seq: 0, until: Date.now() + DAY };
   if ((await rows.count('blobs', hash)) === 0) rows.put('blobs', bytes, hash);
@@ -343,24 +348,24 @@ export function blobsIn(json: string): string[] {
   return (json.match(/"contextree-blob:[^"]{64}/g) ?? []).map((url) => url.slice(-64));
 }
 
-// --- What a list shows ------------------------------------------------------------------------------------------------
+// --- Rows of chat lists ------------------------------------------------------------------------------------------------
 
 /**
- * What a list says of a chat, without its records: the marks that speak of the chat as a whole are kept with its row, and each
- * commit counts its messages on. The number of branches is what the last page told: a store derives none.
+ * What a list shows of a chat, without reading its records: the marks of the chat as a whole are stored in its row, and each
+ * commit updates its counts. The number of branches is what the last page reported: a store derives none.
  */
 export interface Totals {
   readonly userId: string;
   /** The values of title, fields, usage and beginnings, by the ids of their marks. */
   readonly said: readonly (readonly [id: string, value: unknown])[];
-  /** When something was first and last written, ms since epoch. */
+  /** The times of the first and the last write, in ms since epoch. */
   readonly begunAt: number;
   readonly updatedAt: number;
   readonly messages: number;
   readonly branches: number;
 }
 
-/** What a commit changed of a record: as it was, undefined for a new one, and as it is. */
+/** A record before a commit (undefined for a new one) and after it. */
 export interface Changed<T, Next = T> {
   readonly before: T | undefined;
   readonly after: Next;
@@ -371,18 +376,18 @@ export interface TotalsChange {
   readonly userId: string;
   readonly now: number;
   readonly messages: readonly Changed<MessageRecord>[];
-  /** Marks, and what says nothing here. */
+  /** Marks; other facts are ignored. */
   readonly facts: readonly { readonly after: object }[];
-  /** How many branches its author shows, if told. */
+  /** How many branches the author shows, if reported. */
   readonly branchCount?: number | undefined;
 }
 
-/** The totals after a commit; without earlier ones those of a chat that begins. */
+/** The totals after a commit; without earlier ones those of a new chat. */
 export function movedTotals(totals: Totals | undefined, change: TotalsChange): Totals {
   const said = new Map(totals?.said);
   for (const { after } of change.facts as readonly Changed<Mark>[]) {
     if (!OF_CHAT.test(after.id)) continue;
-    // What is said last stands last.
+    // The last written mark stands last.
     said.delete(after.id);
     said.set(after.id, after.value);
   }
@@ -401,10 +406,10 @@ export function movedTotals(totals: Totals | undefined, change: TotalsChange): T
   };
 }
 
-/** Marks that speak of the chat as a whole. */
+/** The marks of the chat as a whole. */
 const OF_CHAT = /^(?:title$|(?:field|usage|beginning) )/;
 
-/** The totals of all that is in a chat. */
+/** The totals of all records of a chat. */
 export function totalsOf(
   messages: readonly MessageRecord[],
   marks: readonly Mark[],
@@ -417,7 +422,7 @@ export function totalsOf(
   });
 }
 
-/** What a list shows of a chat; undefined for a deleted one. */
+/** The row of a chat in a list; undefined for a deleted one. */
 export function shownRow({ id, totals }: StoredChat): ChatRow | undefined {
   if (!totals) return undefined;
   const { userId, said, messages, branches, begunAt, updatedAt } = totals;

@@ -11,12 +11,12 @@ import {
 } from './layout.ts';
 import { readFacts, readMessages, readMeta, type Totals, totalsOf } from './records.ts';
 
-// How a chat is deleted and restored. A deleted chat leaves its row, with its chat keys. One that can be restored stays where it
-// is, at numbers up to that of the deletion: nothing is moved when it comes back or goes.
+// Deleting and restoring chats. A deleted chat leaves its row, with its chat keys. The records of a restorable one stay where
+// they are, at numbers up to that of the deletion: nothing is moved when it is restored or deleted for good.
 
 /**
- * Deletes a chat, and gives its new row; undefined when there is none, or it is another user's. `keepFor`: for so many ms it can
- * be restored. `now`: ms since epoch.
+ * Deletes a chat, and returns its new row; undefined when there is none, or it is another user's. `keepFor`: for how many ms it
+ * can be restored. `now`: ms since epoch.
  */
 export async function remove(
   rows: Rows,
@@ -46,7 +46,7 @@ export async function remove(
   return next;
 }
 
-/** Brings back what was deleted last; undefined when it is too late, or another user has begun a chat of that id. */
+/** Restores the chat deleted last; undefined when it is too late, or another user has begun a chat of that id. */
 export async function restore(rows: Rows, chat: StoredChat, now: number): Promise<StoredChat | undefined> {
   const last = chat.kept?.findLast(({ until }) => until > now);
   if (!last || (chat.totals && chat.totals.userId !== last.totals.userId)) return undefined;
@@ -74,7 +74,7 @@ function withKept({ kept: _kept, ...chat }: StoredChat, kept: readonly Kept[]): 
   return kept.length > 0 ? { ...chat, kept } : chat;
 }
 
-/** Forgets what can't be restored any more, and bytes whose message never came. */
+/** Deletes chats that can't be restored any more, and bytes that no message refers to. */
 export async function sweep(rows: Rows, now: number): Promise<void> {
   for (const chat of await rows.all<StoredChat>('chats'))
     if (chat.kept?.some(({ until }) => until <= now)) rows.put('chats', await forgetLate(rows, chat, now));
@@ -105,7 +105,7 @@ export async function purge(rows: Rows, id: string): Promise<void> {
 const NUMBERED: readonly Table[] = ['nodes', 'bodies', 'topologies', 'packs'];
 const UNNUMBERED: readonly Table[] = ['facts', 'local', 'drafts', 'revisions'];
 
-/** Deletes the records of a deleted chat, not those behind them: no pack has some of both. */
+/** Deletes the records of a deleted chat, not those behind them: no pack contains both. */
 async function purgePart(rows: Rows, id: string, { from, to }: Kept): Promise<void> {
   const part = after(id, from, to);
   const [{ byKey }, facts, uses] = await Promise.all([
@@ -123,7 +123,7 @@ async function purgePart(rows: Rows, id: string, { from, to }: Kept): Promise<vo
   );
 }
 
-/** Forgets who refers to bytes, and the bytes that nobody refers to any more. */
+/** Deletes references to bytes, and the bytes without references. */
 async function forgetBlobs(rows: Rows, uses: readonly StoredUse[]): Promise<void> {
   for (const { chatId, hash } of uses) rows.delete('uses', [chatId, hash]);
   const users = await Promise.all(

@@ -14,9 +14,9 @@ import {
   withoutNote,
 } from './records.ts';
 
-// What is told of a chat: its records, and its shown bodies, those of drafts first.
+// The records of a chat, and its shown bodies, with those of drafts.
 
-/** What changed after a number; all of it, and the local records, without one. */
+/** The records that changed after a number; without one all of them, and the local records. */
 export async function recordsAfter(
   rows: Rows,
   reading: Promise<StoredChat>,
@@ -40,7 +40,9 @@ export async function recordsAfter(
   return { ...(await answer(rows, meta, chat, records, messages.byKey)), ...own };
 }
 
-/** The shown bodies of these keys, with names in place of their files: where `records` say, and the others where they lie. */
+/**
+ * The shown bodies of these keys, with names in place of their files; `records` tell where some lie, the others are looked up.
+ */
 export async function wordsOf(
   rows: Rows,
   reading: Promise<StoredChat>,

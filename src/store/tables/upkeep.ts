@@ -15,8 +15,8 @@ import { readChat } from './records.ts';
 import { sweep } from './removal.ts';
 
 /**
- * Tidies up: notes what there is, seals chats that grew, and forgets what can't be restored any more. Gives when something is to
- * be forgotten next, ms since epoch; Infinity for never.
+ * Tidies up: writes the note, packs chats that grew, and deletes what can't be restored any more. Returns when the next
+ * deletion is due, in ms since epoch; Infinity for never.
  */
 export async function tidy(db: Database, chats: readonly string[]): Promise<number> {
   await db.keepNote?.();
@@ -40,18 +40,17 @@ async function nextDue(rows: Rows): Promise<number> {
   return times.reduce((next, time) => Math.min(next, time), Infinity);
 }
 
-/** How long others have the database to themselves between two packs, ms. */
+/** The pause between two packs, for other transactions, in ms. */
 const PAUSE = 20;
 
 const SEALED: readonly Table[] = ['chats', 'nodes', 'bodies', 'topologies', 'packs'];
 
 /**
- * Seals the oldest single rows of a chat, with a pause after each pack for a commit that waits; false for too few rows. As many
- * rows as a pack has stay: a conversation changes its newest messages.
+ * Packs the oldest single rows of a chat, with a pause after each pack for commits that wait; false for too few rows. A pack's
+ * number of rows stays single: a conversation changes its newest messages.
  *
  * A pack is one relaxed transaction, which several tabs may repeat: the second one finds no rows. Unreadable rows and those
- * behind them stay, and so do those of a chat that can be restored: no pack may have messages of it and of the one that began
- * anew.
+ * behind them stay, and so do those of a restorable chat: no pack may have messages of it and of the one that began anew.
  */
 async function sealOldest(rows: Rows, id: string): Promise<boolean> {
   if ((await rows.count('nodes', within(id))) < 2 * PACK || (await readChat(rows, id)).kept) return false;
@@ -59,7 +58,7 @@ async function sealOldest(rows: Rows, id: string): Promise<boolean> {
   const messages = nodes.flatMap((text) => messageIn(text) ?? []);
   const [first, last] = [messages[0]?.seq, messages.at(-1)?.seq];
   if (messages.length < PACK || first === undefined || last === undefined) return false;
-  // Packs do not overlap: rows on both sides of one are sealed apart.
+  // Packs do not overlap: rows on both sides of an existing one are packed apart.
   const [between] = await rows.keys('topologies', { from: [id, first], to: [id, last] }, undefined, 1);
   const end = between === undefined ? last : (between as [string, number])[1];
   const sealed = messages.filter(({ seq }) => seq <= end);

@@ -28,35 +28,35 @@ import {
 } from './records.ts';
 import { recordsAfter, wordsOf } from './shown.ts';
 
-/** Work in a transaction, on a chat whose row is on its way. */
+/** Work in a transaction, on a chat whose row is being read. */
 export type Work<T> = (rows: Rows, reading: Promise<StoredChat>) => Promise<T>;
 
 /** The notice of a write; without `chatId` it concerns all chats. */
 export type Notice = Omit<StoreNotice, 'remote'>;
 
-/** The calls of a store by name, each handed its {@link Access}: {@link usual}, and those of `rarely.ts`. */
+/** The calls of a store by name, each with its {@link Access} as first argument: {@link usual}, and those of `rarely.ts`. */
 export type Calls = Readonly<Record<string, (access: Access, ...args: never[]) => Promise<unknown>>>;
 
 /**
- * The way of a store to its tables: transactions on chats, who hears of them, and what is done when nobody waits.
+ * A store's access to its tables: transactions on chats, notices to listeners, and upkeep when the browser is idle.
  *
- * Tabs tell each other ids and numbers, never content. Other versions of this package may speak on their channel, so only exact
- * notices are heard. A frozen tab misses some: a notice is a hint to ask the store for the difference.
+ * Tabs tell each other ids and numbers, never content. Other versions of this package may use the same channel, so only exact
+ * notices are heard. A frozen tab misses some: a notice is a hint to ask the store for changes.
  */
 export class Access {
   readonly db: Database;
-  /** Those that are loaded; others come with their first use. */
+  /** The loaded calls; others are loaded on first use. */
   calls: Calls;
-  /** Messages that were handed out: equal ones stay the same objects. */
+  /** Messages that were returned: equal ones stay the same objects. */
   readonly shown: Map<string, WeakRef<UIMessage>> = new Map();
   readonly #hear: (notice: StoreNotice) => void;
-  /** The name of the database that other tabs have, too. */
+  /** The name of the database, by which other tabs have it, too. */
   readonly #name: string | undefined;
   #channel: BroadcastChannel | undefined;
-  /** Chats that were opened or grew since it was last tidied up. */
+  /** Chats that were opened or grew since the last upkeep. */
   readonly #grown = new Set<string>();
   #tidying: ReturnType<typeof setTimeout> | undefined;
-  /** When it is tidied up next, and when it was last, as `performance.now()`. */
+  /** When the next upkeep is due, and when the last one was, as `performance.now()`. */
   #tidyAt = Infinity;
   #tidied = -Infinity;
 
@@ -72,7 +72,7 @@ export class Access {
     return withPacks(() => this.db.read(tables, (rows) => inChat(rows, chatId, work)));
   }
 
-  /** Writes to a chat; then, before the caller, everybody hears what `noticeOf` makes of it. */
+  /** Writes to a chat; then notifies everybody, before the caller, with the result of `noticeOf`. */
   write<T>(
     tables: readonly Table[],
     chatId: string,
@@ -94,13 +94,13 @@ export class Access {
     if (notice.kind !== 'draft') this.tidyLater(this.#tidied + TIDY_PAUSE - performance.now());
   }
 
-  /** Notes that a chat may have rows to seal. */
+  /** Notes that a chat may have rows to pack. */
   grow(chatId: string): void {
     this.#grown.add(chatId);
     this.tidyLater();
   }
 
-  /** Tidies up after so many ms, when the browser is idle. */
+  /** Runs the upkeep after so many ms, when the browser is idle. */
   tidyLater(ms: number = 0): void {
     const wait = Math.max(ms, TIDY_AFTER);
     const at = performance.now() + wait;
@@ -129,7 +129,7 @@ export class Access {
     this.#channel = undefined;
   }
 
-  /** Lets the next call open the database again. Without channels, tabs hear nothing. */
+  /** Lets the next call open the database again. Without channels, tabs get no notices. */
   reopen(): void {
     this.db.reopen();
     if (this.#name === undefined || this.#channel || typeof BroadcastChannel === 'undefined') return;
@@ -141,7 +141,7 @@ export class Access {
     };
   }
 
-  /** A message with names for its files, which are added to `files`. */
+  /** A message with names for its files, whose bytes are added to `files`. */
   async detach(message: UIMessage, files: Ready['files']): Promise<UIMessage> {
     return mayHaveFiles(message) ? (await loadFiles()).detach(message, files) : message;
   }
@@ -157,20 +157,20 @@ async function inChat<T>(rows: Rows, chatId: string, work: Work<T>): Promise<T> 
   return done;
 }
 
-/** How long a store is left alone before it is tidied up, and the pause after that, ms. */
+/** How long a store is idle before its upkeep, and the pause after that, in ms. */
 const TIDY_AFTER = 2000;
 const TIDY_PAUSE = 10_000;
 
-/** The longest time that a timer can wait, ms. */
+/** The longest delay of a timer, in ms. */
 const LONGEST_TIMER = 2 ** 31 - 1;
 
-/** Calls back when the browser is idle, or after so many ms; at once, where it can't tell. */
+/** Calls back when the browser is idle, or after so many ms; at once where it can't tell. */
 export function whenIdle(work: () => void, timeout = 5000): void {
   if (typeof requestIdleCallback === 'function') requestIdleCallback(work, { timeout });
   else work();
 }
 
-/** Whether a message may have files, or names of some. */
+/** Whether a message may have files, or names of files. */
 function mayHaveFiles(message: UIMessage): boolean {
   for (const part of message.parts) {
     const { url, gone } = Object(part) as { readonly url?: unknown; readonly gone?: unknown };
@@ -184,7 +184,7 @@ function loadFiles(): Promise<typeof Filing> {
   return import('./files.ts').catch(refuseToLoad);
 }
 
-/** Format version of the messages between tabs. */
+/** The format version of the messages between tabs. */
 const VERSION = 1;
 
 function parseNotice(data: unknown): StoreNotice | undefined {
@@ -201,7 +201,8 @@ function isName(value: unknown): value is string | undefined {
 
 // ------------------------------------------------------------------ the calls that each chat needs
 
-// See `ContextStore`. Each checks what it is handed, gives names to files and makes JSON of bodies, and then opens one transaction.
+// See `ContextStore`. Each call checks its arguments, gives names to files and makes JSON of bodies, and then opens one
+// transaction.
 
 async function load(access: Access, chatId: string, since?: number): Promise<ChatRecords> {
   door.expectTexts({ chatId });
@@ -234,17 +235,17 @@ async function bodies(
   return bodies;
 }
 
-/** A message, as the same object as before, where it is equal. */
+/** The object that was returned for this message before, if the two are equal. */
 function same({ shown }: Access, name: string, message: UIMessage): UIMessage {
   const known = shown.get(name)?.deref();
-  // A lost file may come back.
+  // A lost file may have come back.
   if (known || message.parts.some((part) => 'gone' in part)) return known ?? message;
   shown.set(name, new WeakRef(message));
   if (shown.size % FEW === 0) for (const [key, one] of shown) if (!one.deref()) shown.delete(key);
   return message;
 }
 
-/** More than so many are read to be sent, not to be shown: they need not stay the same objects. */
+/** Above this number, messages are read to be sent and not shown: they need not stay the same objects. */
 const FEW = 512;
 
 async function commit(access: Access, chatId: string, delta: StoreDelta, options: CommitOptions) {
@@ -346,7 +347,7 @@ const COMMITTED: readonly Table[] = TABLES.filter((table) => table !== 'values')
 
 const DRAFTING: door.Fields = { isLeaving: 'truth?', isDurable: 'truth?' };
 
-/** The calls that each chat needs. */
+/** The calls that every chat needs. */
 export const usual: Calls = {
   load,
   bodies,
