@@ -12,7 +12,7 @@ import { ContextError, isContextError, reasonOf, type ContextErrorCode } from '.
  * are copied each time they are met.
  */
 
-/** What a walk does with what it meets. */
+/** What a walk does with the values that it meets. */
 export interface CopyRules {
   readonly code: ContextErrorCode;
   /** Levels of nesting: lists and records count one each. */
@@ -23,21 +23,21 @@ export interface CopyRules {
   readonly json?: boolean;
   /** Leave null out of lists. */
   readonly dropNull?: boolean;
-  /** What copies an object (but a list) or a function that is more than data; undefined for plain data. */
+  /** The function that copies an object (but a list) or a function that is more than data; undefined for plain data. */
   readonly special?: (value: object) => ((value: never, walk: Walk) => unknown) | undefined;
-  /** What becomes of a text; without it, the same. */
+  /** Maps a text; default: unchanged. */
   readonly text?: (text: string) => string;
-  /** What becomes of a record; without it, a plain copy. */
+  /** Maps a record; default: a plain copy. */
   readonly record?: (record: object, walk: Walk) => unknown;
 }
 
-/** Where a value stands: keys and indexes from the root. */
+/** The place of a value: keys and indexes from the root. */
 type Path = readonly (string | number)[];
 
-/** Where a walk is. */
+/** The state of a walk. */
 export interface Walk {
   readonly rules: CopyRules;
-  /** How an error begins: `Fragment "hint"`. */
+  /** The beginning of an error's message: `Fragment "hint"`. */
   subject: string;
   readonly from: Path;
   readonly path: (string | number)[];
@@ -51,10 +51,7 @@ export function copyOf(value: unknown, subject: string, rules: CopyRules, from?:
   return walkWith(rules, subject, (walk) => copyValue(value, walk), from);
 }
 
-/**
- * Begins a walk, at the root or where `from` says; whatever is thrown on the way becomes a ContextError that names the
- * path.
- */
+/** Begins a walk, at the root or at `from`; any error on the way becomes a ContextError that names the path. */
 export function walkWith<R>(rules: CopyRules, subject: string, begin: (walk: Walk) => R, from: Path = []): R {
   const walk: Walk = { rules, subject, from, path: [...from], trail: [], left: limitOf(rules) };
   try {
@@ -70,7 +67,7 @@ export function limitOf({ maxValues = 1_000_000 }: CopyRules): number {
   return maxValues;
 }
 
-/** Throws for the value that the walk stands at. */
+/** Throws for the current value of a walk. */
 export function refuse({ rules, subject, path }: Walk, complaint: string, cause?: unknown): never {
   const place = formatPath(path);
   throw new ContextError(rules.code, `${subject}: ${place || 'it'} ${complaint}`, {
@@ -79,7 +76,7 @@ export function refuse({ rules, subject, path }: Walk, complaint: string, cause?
   });
 }
 
-/** `parts[0].input["first name"]`; of a long path its beginning. */
+/** `parts[0].input["first name"]`; the beginning of a long path. */
 function formatPath(path: Path): string {
   const keys = path.map((key, i) =>
     typeof key === 'string' && /^[\w$]+$/.test(key) ? (i > 0 ? '.' : '') + key : `[${JSON.stringify(key)}]`,
@@ -87,7 +84,7 @@ function formatPath(path: Path): string {
   return keys.join('').slice(0, 200);
 }
 
-/** A copy of what an object holds under a key; the path is kept for errors, those of getters included. */
+/** A copy of an object's value under a key; errors, those of getters included, name the path. */
 export function copyAt(holder: object, key: string | number, walk: Walk): unknown {
   walk.path.push(key);
   const copy = copyValue((holder as Record<string | number, unknown>)[key], walk);
@@ -95,7 +92,7 @@ export function copyAt(holder: object, key: string | number, walk: Walk): unknow
   return copy;
 }
 
-/** A copy of the value that the walk stands at. */
+/** A copy of the current value of a walk. */
 export function copyValue(value: unknown, walk: Walk): unknown {
   const { rules } = walk;
   if (--walk.left < 0) refuse(walk, `is one value too many: ${limitOf(rules)} are allowed`);
@@ -154,7 +151,7 @@ function copyRecord(record: object, walk: Walk): unknown {
   return copy;
 }
 
-/** Sets a field of any name. Assigned, one name would set the prototype. */
+/** Sets a field of any name. An assignment to `__proto__` would set the prototype. */
 export function setField(record: Record<string, unknown>, name: string, value: unknown): void {
   if (name !== '__proto__') record[name] = value;
   else Object.defineProperty(record, name, { value, enumerable: true, configurable: true, writable: true });

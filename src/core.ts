@@ -1,4 +1,4 @@
-// What contextree is, without React, in reading order. Servers and workers import this entry; `index.ts` adds the hooks.
+// The package without React, in reading order. Servers and workers import this entry; `index.ts` adds the hooks.
 
 // Every failure is one of these.
 export { ContextError, isContextError } from './errors.ts';
@@ -71,7 +71,7 @@ export { TomlRenderer } from './render/toml.ts';
 export { ToonRenderer } from './render/toon.ts';
 export type { ContextRenderer, GroupOptions } from './render/renderer.ts';
 
-// How large a prompt is for a model, and what it costs; prices and tokenizers of one's own are `contextree/tokens`.
+// The size of a prompt for a model, and its cost; `contextree/tokens` has prices and tokenizers.
 export { estimate } from './engine/estimate.ts';
 export type { EstimateResult } from './tokens/estimate.ts';
 
@@ -82,7 +82,7 @@ export type { Finding } from './graph/verify.ts';
 export { visualizeGraph } from './graph/visualize.ts';
 export type { GraphData, GraphNode } from './graph/visualize.ts';
 
-// Where it is kept; a store of one's own is written against `contextree/store`.
+// Stores; authors of stores import `contextree/store`.
 export { InMemoryContextStore } from './store/memory.ts';
 export { IndexedDBContextStore } from './store/indexeddb/store.ts';
 export type { IndexedDBOptions } from './store/indexeddb/store.ts';

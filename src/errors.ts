@@ -7,7 +7,7 @@
  * values as fields, so that no app has to parse a sentence.
  */
 
-/** What the caller did: fix the call. */
+/** Mistakes of the caller: fix the call. */
 type CallerErrorCode =
   | 'branch-not-found'
   | 'checkpoint-not-found'
@@ -26,7 +26,7 @@ type CallerErrorCode =
   | 'busy'
   | 'aborted';
 
-/** What the world did: try again, or tell the person. */
+/** Failures of the environment: try again, or tell the person. */
 type WorldErrorCode =
   | 'head-moved'
   | 'store-blocked'
@@ -40,9 +40,9 @@ type WorldErrorCode =
 /** Every code that a `ContextError` can carry; `invariant` is a bug of ours, please report it. */
 export type ContextErrorCode = CallerErrorCode | WorldErrorCode | 'invariant';
 
-/** What a `ContextError` may carry beside its message. */
+/** Options of a `ContextError`, beside its message. */
 export interface ContextErrorOptions {
-  /** The values that the message speaks of, by name. */
+  /** The values in the message, by name. */
   readonly details?: Readonly<Record<string, unknown>>;
   /** The error underneath, where there is one. */
   readonly cause?: unknown;
@@ -75,7 +75,7 @@ export function isContextError(value: unknown, code?: ContextErrorCode): value i
   try {
     return BRAND in value && (code === undefined || (value as ContextError).code === code);
   } catch {
-    // A proxy that was thrown.
+    // A thrown proxy may throw here.
     return false;
   }
 }
@@ -94,9 +94,8 @@ export function reasonOf(value: unknown): string {
 }
 
 /**
- * What is read from a caller's values: `invalid-options` in place of what their getters and proxies throw, of reading a
- * field of `null`, and of running out of stack in values that are nested too deep.
- * @internal
+ * Reads a caller's values; throws `invalid-options` in place of errors of their getters and proxies, of reading a field of
+ * `null`, and of a stack overflow in values that are nested too deep. @internal
  */
 export function readFrom<T>(what: string, read: () => T): T {
   try {
@@ -108,7 +107,7 @@ export function readFrom<T>(what: string, read: () => T): T {
 }
 
 /**
- * Throws `invalid-options` for a listener that is no function: each event would fail later, far from this call.
+ * Throws `invalid-options` for a listener that is no function: otherwise each event would fail later, far from this call.
  * @internal
  */
 export function expectListener(listener: unknown): void {
@@ -116,10 +115,7 @@ export function expectListener(listener: unknown): void {
   throw new ContextError('invalid-options', 'A listener must be a function.');
 }
 
-/**
- * Throws `store-unavailable` for code that did not come: a page that is offline, or older than its server.
- * @internal
- */
+/** Throws `store-unavailable` for code that could not be loaded: the page is offline, or older than its server. @internal */
 export function refuseToLoad(cause: unknown): never {
   const message = `Code of contextree could not be loaded: ${reasonOf(cause)}. Try again.`;
   throw new ContextError('store-unavailable', message, { cause });

@@ -1,18 +1,18 @@
-// contextree for React, in reading order: the core, and the windows on it.
+// The package for React, in reading order: the core, and the hooks on it.
 
 export * from './core.ts';
 
-// Where the engine comes from.
+// Providing the engine.
 export { ContextEngineProvider, useEngine } from './react/provider.tsx';
 export type { ContextEngineProviderProps } from './react/provider.tsx';
 export type { EngineOptions } from './react/registry.ts';
 export { useContextEngine } from './react/useContextEngine.ts';
 export type { UseContextEngineOptions, UseContextEngineResult } from './react/useContextEngine.ts';
 
-// Context that follows the interface.
+// Fragments of mounted components.
 export { useFragments } from './react/useFragments.ts';
 
-// What the engine shows.
+// Reading the engine.
 export { useBranches } from './react/useBranches.ts';
 export type { UseBranchesResult } from './react/useBranches.ts';
 export { useMessageBranch } from './react/useMessageBranch.ts';

@@ -13,26 +13,26 @@ import { FOLD, isRecord } from './fragment/fragment.ts';
 import { createId } from './fragment/id.ts';
 
 /**
- * Reminders: text for the model that goes with a user message, in the turns that a predicate chooses.
+ * Reminders: text for the model that is added to a user message, in the turns that a predicate chooses.
  *
- * Models lose sight of instructions at the top of a long conversation. A reminder is added to the user's message instead,
- * which the model reads last, and only in some turns: every fifth, once after a tool was used, when the budget runs low.
- * It is stored with the message, because the answer was given to both; the message's metadata keeps its place, so that
- * {@link stripReminders} can show the person only what the person wrote.
+ * Models lose sight of instructions at the top of a long conversation. A reminder is added to the user's message instead, which
+ * the model reads last, and only in some turns: every fifth, once after a tool was used, when the budget runs low. It is stored
+ * with the message, because the answer was given to both; the message's metadata records its place, so that {@link
+ * stripReminders} can show the person only what the person wrote.
  *
- * Predicates are plain functions of what is known before the message is sent. A reminder whose predicate throws is left
- * out and reported: it must never cost a turn.
+ * Predicates are plain functions of what is known before the message is sent. A reminder whose predicate throws is left out and
+ * reported: it must never cost a turn.
  */
 
-/** What predicates and reminder functions are given: the turn, the messages before it, and this message. */
+/** The argument of predicates and reminder functions: the turn, the messages before it, and this message. */
 export interface ReminderContext extends FoldContext {
-  /** The message that the reminder would go with. */
+  /** The message to which the reminder would be added. */
   readonly message: UIMessage;
   /** Its text. */
   readonly text: string;
 }
 
-/** Decides whether a reminder goes with a message. */
+/** Decides whether a reminder is added to a message. */
 export interface ReminderPredicate {
   (context: ReminderContext): boolean;
   /** Ids that are used up when a reminder with this predicate fires; see {@link once}. */
@@ -41,18 +41,18 @@ export interface ReminderPredicate {
 
 /** Options of {@link reminder}. */
 export interface ReminderOptions {
-  /** When it fires. Default: in every turn. */
+  /** When it is added. Default: in every turn. */
   readonly when?: ReminderPredicate;
-  /** The message it goes with. */
+  /** The kind of message that it is added to. */
   readonly target?: 'user';
   /** As a part of its own, instead of at the end of the last text. Default false. */
   readonly asPart?: boolean;
 }
 
 /**
- * A fragment for `engine.set()`: goes with the user's messages, never into the system prompt, and is not persisted.
+ * A fragment for `engine.set()`: it is added to the user's messages, never to the system prompt, and is not persisted.
  *
- * @param text what it says, or a function of the turn that does; nothing or an empty text does not fire
+ * @param text its text, or a function of the turn that returns it; without a text it is not added
  * @throws invalid-options for an empty text or an unknown target
  */
 export function reminder(
@@ -89,7 +89,7 @@ export function reminder(
 
 const always: ReminderPredicate = () => true;
 
-/** The answer of a predicate. Throws for a promise, which is truthy whatever it resolves to. */
+/** The result of a predicate. Throws for a promise, which would always be truthy. */
 function holds(predicate: ReminderPredicate, context: ReminderContext): boolean {
   const answer: unknown = predicate(context);
   if (answer instanceof Promise) {
@@ -99,10 +99,10 @@ function holds(predicate: ReminderPredicate, context: ReminderContext): boolean 
   return Boolean(answer);
 }
 
-/** How long a turn waits for the words of a reminder, in ms. */
+/** How long a turn waits for a reminder's text, in ms. */
 const PATIENCE = 10_000;
 
-/** Rejects after {@link PATIENCE}: a reminder that hangs must not keep the user's message from being sent. */
+/** Rejects after {@link PATIENCE}: a hanging reminder must not keep the user's message from being sent. */
 function inTime<T>(coming: T | PromiseLike<T>): Promise<T> {
   return new Promise((resolve, reject) => {
     const late = setTimeout(() => reject(new Error(`no words came in ${PATIENCE} ms`)), PATIENCE);
@@ -116,7 +116,7 @@ function inTime<T>(coming: T | PromiseLike<T>): Promise<T> {
 export { foldInto as applyReminders, stripReminders } from './fragment/fold.ts';
 export type { FoldContext, FoldingFragment, ReminderMark } from './fragment/fold.ts';
 
-/** The message with the words at the end of its last text, or in a part of their own. */
+/** The message with the text at the end of its last text, or in a part of its own. */
 function withReminder(
   message: UIMessage,
   words: string,
@@ -155,7 +155,7 @@ function complain(message: UIMessage, { report = console.warn }: FoldContext, ca
 /**
  * In every n-th turn: the n-th, the 2n-th.
  *
- * @throws invalid-options, as all predicates that take a number, where that is none or too small
+ * @throws invalid-options, as all predicates that take a number, for another value or a number that is too small
  */
 export function everyNTurns(n: number): ReminderPredicate {
   expectNumber('everyNTurns', n, 1);
@@ -194,7 +194,7 @@ function refuse(message: string): never {
 }
 
 /**
- * Until a reminder with this id has gone with a message of the branch; also after a reload, because messages keep it.
+ * Until a reminder with this id was added to a message of the branch; also after a reload, because messages keep it.
  *
  * @throws invalid-options for an empty id
  */
@@ -207,17 +207,17 @@ export function once(id: string): ReminderPredicate {
   });
 }
 
-/** When all of them would fire. */
+/** When all of the predicates hold. */
 export function and(...predicates: readonly ReminderPredicate[]): ReminderPredicate {
   return combined('and', predicates, (context) => predicates.every((predicate) => holds(predicate, context)));
 }
 
-/** When one of them would fire. */
+/** When one of the predicates holds. */
 export function or(...predicates: readonly ReminderPredicate[]): ReminderPredicate {
   return combined('or', predicates, (context) => predicates.some((predicate) => holds(predicate, context)));
 }
 
-/** When it would not fire. */
+/** When the predicate does not hold. */
 export function not(predicate: ReminderPredicate): ReminderPredicate {
   expectPredicates('not', [predicate]);
   return (context) => !holds(predicate, context);
@@ -249,9 +249,9 @@ export function usageExceeds(limit: number | Readonly<Record<string, number>>): 
 }
 
 /**
- * When the message contains one of the texts, in upper or lower case.
+ * When the message contains one of the texts, ignoring case.
  *
- * @throws invalid-options for what is no text
+ * @throws invalid-options for a value that is no text
  */
 export function contentIncludes(...texts: readonly string[]): ReminderPredicate {
   for (const text of texts)
@@ -263,7 +263,7 @@ export function contentIncludes(...texts: readonly string[]): ReminderPredicate 
 /**
  * When the message matches.
  *
- * @throws invalid-options for what is no regular expression
+ * @throws invalid-options for a value that is no regular expression
  */
 export function contentMatches(pattern: RegExp): ReminderPredicate {
   if (!readFrom('The pattern of contentMatches()', () => pattern instanceof RegExp))
@@ -271,7 +271,7 @@ export function contentMatches(pattern: RegExp): ReminderPredicate {
   return ({ text }) => text.search(pattern) >= 0;
 }
 
-/** When the answer before this message called the tool, or any tool where none is named. */
+/** When the answer before this message called the tool, or any tool if none is named. */
 export function toolCalled(name?: string): ReminderPredicate {
   return ({ messages }) => {
     const answer = messages.slice(messages.findLastIndex(({ role }) => role === 'user') + 1);

@@ -13,15 +13,15 @@ import type { StorageFigures, StoreDelta } from './store/store.ts';
 /**
  * A chat in one file, for a bug report.
  *
- * A fault in a chat shows where the chat is: in its branches, its prompt, its requests, the order of its events.
- * A session is all of that as plain data. It leaves the page only as a file that a person hands on, so secrets are masked
- * unless somebody says otherwise, and it tells what was masked.
+ * The cause of a fault in a chat is in its branches, its prompt, its requests, or the order of its events. A session is all of
+ * these as plain data. It leaves the page only as a file that a person passes on, so secrets are masked by default, and the
+ * session says what was masked.
  *
- * Opened elsewhere it is a chat in memory, that can be looked at like any other, and not be written to. What it shows is
- * what was exported: the prompt is the text of then, whatever the renderer of then was.
+ * Opened elsewhere, it is a chat in memory that can be inspected like any other, and is read-only. It shows what was exported:
+ * the prompt is the text of that time, whatever its renderer was.
  */
 
-/** A chat and what was around it, as plain data: `JSON.stringify()` makes the file. */
+/** A chat and its surroundings, as plain data: `JSON.stringify()` makes the file. */
 export interface Session {
   readonly format: 'contextree-session';
   readonly version: 1;
@@ -29,19 +29,19 @@ export interface Session {
   readonly exportedAt: number;
   readonly chatId: string;
   readonly userId: string;
-  /** What was masked, by kind; null where masking was not wanted. */
+  /** How many secrets were masked, by kind; null if masking was off. */
   readonly masked: Readonly<Record<string, number>> | null;
   readonly records: StoreDelta;
-  /** The system prompt as it was, and what it was made of. */
+  /** The system prompt of that time, and its fragments. */
   readonly prompt: {
     readonly text: string;
     readonly renderer: string;
     readonly fragments: readonly FragmentSnapshot[];
   };
-  /** What was recorded, see `engine.record()`; its `messages` are indices of those beside it. */
+  /** The recorded requests, see `engine.record()`; their `messages` are indexes into the list beside them. */
   readonly requests: readonly SessionRequest[];
   readonly messages: readonly UIMessage[];
-  /** What the engine did, oldest first, as far as somebody listened. */
+  /** The engine's events, oldest first, as far as somebody subscribed. */
   readonly events: readonly ContextEvent[];
   readonly environment: SessionEnvironment;
 }
@@ -51,7 +51,7 @@ export interface SessionRequest extends Omit<RecordedRequest, 'messages'> {
   readonly messages: readonly number[];
 }
 
-/** Where a session was exported; what the platform does not tell is absent. */
+/** Where a session was exported; fields that the platform does not report are absent. */
 export interface SessionEnvironment {
   /** Scheme, host and port of the page. */
   readonly origin?: string;
@@ -61,22 +61,22 @@ export interface SessionEnvironment {
   readonly online?: boolean;
   readonly persistence: string;
   readonly saveState: string;
-  /** Messages that were not saved. */
+  /** How many messages were not saved. */
   readonly unsaved: number;
   readonly storage?: StorageFigures;
 }
 
-/** What goes into a session. */
+/** Options of {@link exportSession}. */
 export interface ExportOptions {
-  /** Whether keys, tokens, passwords and files in addresses are masked: default true. */
+  /** Whether keys, tokens, passwords and files in URLs are masked: default true. */
   readonly mask?: boolean;
-  /** What `engine.subscribe()` told, oldest first. */
+  /** The events of `engine.subscribe()`, oldest first. */
   readonly events?: readonly ContextEvent[];
 }
 
 /**
- * A chat as plain data: its records, words and revisions that count, its prompt, what was recorded of its requests, and what
- * is known of this place. Costs all messages of the chat; with masking also their length, in slices that let the page go on.
+ * A chat as plain data: its records, its bodies and their revisions, its prompt, its recorded requests, and its environment.
+ * Reads all messages of the chat; masking also takes time in proportion to their length, in slices that let the page go on.
  */
 export async function exportSession(
   engine: ContextEngine,
@@ -102,7 +102,7 @@ export async function exportSession(
   return mask ? masked(session) : session;
 }
 
-/** Requests whose messages are indices: most of them have most messages in common. */
+/** Requests with indexes for messages, because most requests share most messages. */
 function withIndices(
   requests: readonly RecordedRequest[],
 ): readonly [readonly SessionRequest[], readonly UIMessage[]] {
@@ -140,14 +140,14 @@ async function environmentOf({ state, store }: ContextEngine): Promise<SessionEn
 
 // ------------------------------------------------------------------ masking
 
-/** The same without secrets. What holds records together (keys, parents, authors) stays as it is. */
+/** The session without secrets. Keys, parents and authors stay, because they link the records. */
 async function masked(session: Session): Promise<Session> {
   const [{ maskInSlices }, { maskedRequest }, { sumOfBody }] = await Promise.all([
     import('./engine/secrets.ts'),
     import('./record/masked.ts'),
     import('./graph/graph.ts'),
   ]).catch(refuseToLoad);
-  /** Other words have another sum. */
+  /** Masked content has another checksum. */
   const heldTogether = (
     record: MessageRecord,
     { key, parent, chat, versions }: MessageRecord,
@@ -189,9 +189,9 @@ async function masked(session: Session): Promise<Session> {
 // ------------------------------------------------------------------ opening
 
 /**
- * A chat from a file (its text, the file itself, or what {@link exportSession} gave), in memory and read-only: calls that
- * would change it reject, all others work. `requests()` has what was recorded, and who subscribes is told first what
- * happened then. Rejects with `invalid-import` for what is no session, with `newer-format` for one of a later version.
+ * A chat from a file (its text, the file itself, or the result of {@link exportSession}), in memory and read-only: calls that
+ * would change it reject, all others work. `requests()` returns the recorded requests, and a subscriber gets the exported
+ * events first. Rejects with `invalid-import` for a value that is no session, with `newer-format` for one of a later version.
  */
 export async function openSession(file: string | Blob | Session): Promise<ContextEngine> {
   const session = sessionIn(await textOf(file));
@@ -250,7 +250,7 @@ function areRecords(list: unknown): boolean {
   return Array.isArray(list) && list.every((one) => typeof one === 'object' && one !== null);
 }
 
-/** What changes a chat. */
+/** The methods that change a chat. */
 const WRITES = [
   'save',
   'ask',
@@ -273,7 +273,7 @@ const WRITES = [
   'retry',
 ] as const satisfies readonly (keyof ContextEngine)[];
 
-/** An engine on a session. What it shows can be looked at from everywhere, and nothing of it changes. */
+/** An engine on a session: readable from everywhere, and never changed. */
 class SessionEngine extends ContextEngine {
   readonly #session: Session;
   readonly #requests: readonly RecordedRequest[];
@@ -323,7 +323,7 @@ function asFragment({ id, name, data }: FragmentSnapshot): ContextFragment {
   return { name, data: data as ContextFragment['data'], ...(id === undefined ? {} : { id }) };
 }
 
-/** The prompt of then, whole; of some of its fragments what they would be today. */
+/** Renders the exported prompt, whole; a part of its fragments is rendered as today. */
 function rendererOf({ text, renderer, fragments }: Session['prompt']): {
   readonly name: string;
   readonly render: (asked: readonly ContextFragment[]) => string;

@@ -12,8 +12,8 @@ import {
 import type { BoundCodec, ContextFragment, FragmentData, LazyValue } from './fragment.ts';
 
 /**
- * The walk of `copy.ts` over fragments. Nested fragments, and values that are only known later, are no plain data: the
- * rules of a walk say what becomes of them.
+ * The walk of `copy.ts` over fragments. Nested fragments and lazy values are no plain data: the rules of a walk say how they
+ * are copied.
  */
 
 /** Levels of nesting in fragments: lists, records and fragments each count one. */
@@ -21,13 +21,13 @@ export const MAX_DEPTH = 128;
 
 /** What a walk over fragments does with what it meets. */
 export interface FragmentRules<R> extends Pick<CopyRules, 'dropNull' | 'record' | 'text'> {
-  /** What becomes of a fragment. */
+  /** Maps a fragment. */
   readonly node: (fragment: ContextFragment, walk: Walk) => R;
-  /** What becomes of a value that is only known later. */
+  /** Maps a lazy value. */
   readonly lazy: (value: LazyValue, walk: Walk) => unknown;
 }
 
-/** These rules, as the walk over data takes them. */
+/** These rules, as rules for the walk over data. */
 export function rulesOf<R>({ node, lazy, ...rest }: FragmentRules<R>): CopyRules {
   const named = namedOnly(node);
   const special = (value: object): typeof named | typeof lazy | undefined =>
@@ -40,7 +40,7 @@ function namedOnly<R>(node: FragmentRules<R>['node']): FragmentRules<R>['node'] 
     typeof fragment.name === 'string' && fragment.name ? node(fragment, walk) : refuse(walk, 'has no name');
 }
 
-/** What these rules make of each of these fragments and all inside it. */
+/** Maps these fragments, and all inside them, by the rules. */
 export function walkFragments<R>(fragments: readonly ContextFragment[], rules: FragmentRules<R>): R[] {
   const node = namedOnly(rules.node);
   return walkWith(rulesOf(rules), 'Fragment', (walk) =>
@@ -92,7 +92,7 @@ function expectText(value: unknown, key: string, walk: Walk): void {
   refuse(walk, 'must be a text, and a property of the fragment itself');
 }
 
-/** A copy of what a fragment renders. */
+/** A copy of the data that a fragment renders. */
 export function dataOf(fragment: ContextFragment, walk: Walk): FragmentData {
   walk.path.push('data');
   const copy = copyValue(getFragmentData(fragment), walk);
@@ -100,13 +100,13 @@ export function dataOf(fragment: ContextFragment, walk: Walk): FragmentData {
   return copy as FragmentData;
 }
 
-/** For walks that need every value now: refuses one that is only known later. */
+/** For walks that need every value now: throws for a lazy one. */
 export function refuseLazy(value: LazyValue, walk: Walk): never {
   const kind = typeof value === 'function' ? 'a function' : 'then' in value ? 'a promise' : 'an iterable';
   return refuse(walk, `is ${kind} that is not loaded yet; resolve() loads it`);
 }
 
-/** A promise may reject before `resolve()` awaits it, which reports that; until then it is no unhandled rejection. */
+/** A promise may reject before `resolve()` awaits it and reports that; until then it must not be an unhandled rejection. */
 export function keepLazy(value: LazyValue): LazyValue {
   if (value instanceof Promise) value.catch(() => undefined);
   return value;
@@ -120,7 +120,7 @@ export function withData(fragment: ContextFragment, data: FragmentData): Context
   return brand(copy);
 }
 
-/** Whether anything in a fragment is only known later. */
+/** Whether a fragment contains a lazy value. */
 export function hasLazy(fragment: ContextFragment): boolean {
   let found = false;
   walkFragments([fragment], { node: dataOf, lazy: () => (found = true) });

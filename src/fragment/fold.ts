@@ -2,18 +2,18 @@ import type { UIMessage } from 'ai';
 import { FOLD, isFolding, isRecord, type ContextFragment } from './fragment.ts';
 
 /**
- * Where reminders meet messages.
+ * How reminders are added to messages.
  *
- * A reminder is a fragment that renders nothing in the system prompt and adds text to a user's message instead. The
- * engine must not contain the code of reminders for apps that use none, so all it knows is this: some fragments hold a
- * {@link Fold} under {@link FOLD}, and each fold may return a changed message.
+ * A reminder is a fragment that renders nothing in the system prompt and adds text to a user's message instead. Apps without
+ * reminders must not load their code, so all that the engine knows is this: some fragments hold a {@link Fold} under {@link
+ * FOLD}, and each fold may return a changed message.
  *
- * What was folded in stays in the stored message, because the answer was given to it. The message's metadata keeps a
- * mark for each, so that it can be taken out again: for the person, who wants to see only their own words, and for the
- * engine, to which a message is the same with and without its reminders.
+ * The added text stays in the stored message, because the answer was given to it. The message's metadata keeps a mark for each
+ * reminder, so that it can be removed again: for the person, who wants to see only their own words, and for the engine, to
+ * which a message is the same with and without its reminders.
  */
 
-/** What a reminder may look at. Everything is as of before the message is sent. */
+/** The context of a reminder, as of before the message is sent. */
 export interface FoldContext {
   /** The number of this user message on its branch: 1 for the first. */
   readonly turn: number;
@@ -35,7 +35,7 @@ export interface FoldingFragment extends ContextFragment {
   readonly [FOLD]: Fold;
 }
 
-/** The message with all that the fragments fold into it, in their order; the same object where that is nothing. */
+/** The message with everything that the fragments fold into it, in order; the same object if that is nothing. */
 export async function foldInto(
   message: UIMessage,
   fragments: readonly ContextFragment[],
@@ -61,7 +61,7 @@ export interface ReminderMark {
   readonly was?: readonly unknown[];
 }
 
-/** The reminders that a message carries, in their order. */
+/** The marks of a message's reminders, in order. */
 export function marksOf({ metadata }: UIMessage): readonly ReminderMark[] {
   const { reminders } = Object(metadata) as { reminders?: unknown };
   return Array.isArray(reminders) && reminders.every(isMark) ? reminders : [];
@@ -74,7 +74,7 @@ function isMark(value: unknown): value is ReminderMark {
   return names && [partIndex, start].every((place) => typeof place === 'number');
 }
 
-/** A reminder as it is written into a text. Closing tags in its own words are escaped, so it ends only at ours. */
+/** A reminder as it is written into a text. Closing tags in its own text are escaped, so that only ours ends it. */
 export function tagged(words: string): string {
   return `<system-reminder>${words.replaceAll('</system-reminder', '<\\/system-reminder')}</system-reminder>`;
 }
@@ -96,7 +96,7 @@ export function stripReminders<M extends UIMessage>(message: M): M {
 
 type Parts = UIMessage['parts'];
 
-/** A part that holds nothing but its reminder goes with it. */
+/** A part that holds only its reminder is removed with it. */
 function withoutMark(parts: Parts, mark: ReminderMark): Parts {
   for (const block of blocksOf(mark)) {
     const holds = (part: Parts[number] | undefined): boolean => textIn(part).includes(block);
@@ -111,7 +111,7 @@ function withoutMark(parts: Parts, mark: ReminderMark): Parts {
   return parts;
 }
 
-/** Its forms in a text: ours, and those of `@deepagents/context`: without the blank line, or without tags. */
+/** The forms of a reminder in a text: ours, and those of `@deepagents/context`: without the blank line, or without tags. */
 function blocksOf({ text: words, start, end }: ReminderMark): readonly string[] {
   const block = tagged(words);
   return end - start === words.length ? [words] : start > 0 ? [`\n\n${block}`, block] : [block];

@@ -26,7 +26,7 @@ export interface FragmentCodec {
   decode(): unknown;
 }
 
-/** What a lazy function is called with. */
+/** The argument of a lazy function. */
 export interface LoadContext {
   /** Aborted when `resolve()` is. */
   readonly signal?: AbortSignal;

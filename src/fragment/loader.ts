@@ -5,15 +5,15 @@ import { BIND, brand, isBuilt, isLazyValue } from './fragment.ts';
 import type { BoundCodec, ContextFragment, FragmentData, LazyValue } from './fragment.ts';
 
 /**
- * Values that are only known later: today's date, the open document, a profile from the network.
+ * Lazy values: today's date, the open document, a profile from the network.
  *
- * A fragment may hold functions, promises and iterables anywhere in its data. Each load evaluates them again, all at
- * once, and gives fragments that hold the results; the lazy fragments stay unchanged for the next load. An iterator can
- * be read only once, so its items are remembered, also when the load that read them was aborted.
+ * A fragment may hold functions, promises and iterables anywhere in its data. Each load evaluates them again, all at once, and
+ * returns fragments with the results; the lazy fragments stay unchanged for the next load. An iterator can be read only once,
+ * so its items are remembered, also when the load that read them was aborted.
  *
  * A result may hold lazy values again, to a depth, and passes the same checks as data that was set.
  *
- * Most prompts hold nothing lazy, so an engine asks `hasLazy` first and loads this module only for those that do.
+ * Most prompts hold nothing lazy, so an engine asks `hasLazy` first and loads this module only if needed.
  */
 
 /** Options of {@link loadFragments}. */
@@ -22,10 +22,10 @@ export interface LoadOptions {
   readonly signal?: AbortSignal | undefined;
 }
 
-/** How deep lazy values may give lazy values. */
+/** The deepest nesting of lazy values in results. */
 const MAX_DEPTH = 10;
 
-/** How many items one iterable may give. */
+/** How many items an iterable may yield. */
 const MAX_ITEMS = 10_000;
 
 /**
@@ -54,7 +54,7 @@ interface Later {
   result?: unknown;
 }
 
-/** Copies what `begin` walks over, then loads all that is lazy in the copy. `depth`: lazy values around it. */
+/** Copies what `begin` walks over, then loads all lazy values in the copy. `depth`: lazy values around it. */
 async function load(
   options: LoadOptions,
   begin: (rules: FragmentRules<unknown>) => unknown,
@@ -103,7 +103,7 @@ function settled(fragment: ContextFragment, data: FragmentData): ContextFragment
   return brand({ ...copy, codec: { encode: () => codec.encode(), decode: () => data } });
 }
 
-/** What a lazy value gives: the result of a function or promise, the items of an iterable. */
+/** The result of a lazy value: that of a function or promise, or the items of an iterable. */
 async function obtain(value: LazyValue, { signal }: LoadOptions): Promise<unknown> {
   if (signal?.aborted) throw aborted(signal);
   const work = async (): Promise<unknown> => {

@@ -18,7 +18,7 @@ import { createId } from './id.ts';
 /** The depth is more than any tool output seen; a store writes the body with JSON.stringify, which recurses as we do. */
 const RULES = { code: 'invalid-messages', maxDepth: 512, json: true } as const;
 
-/** What a message can be given beside its content. */
+/** Options of a message, beside its content. */
 export interface MessageOptions {
   /** Default: the message's own id, or a new one. */
   readonly id?: string | undefined;
@@ -64,9 +64,9 @@ export function message(content: string | UIMessage): ContextFragment {
 }
 
 /**
- * Replaces the text of the latest assistant message of the branch, whichever that is at `resolve()` and `save()`.
+ * Replaces the text of the branch's latest assistant message at the time of `resolve()` and `save()`.
  *
- * @throws invalid-messages for what is no text
+ * @throws invalid-messages for a value that is no text
  */
 export function lastAssistantMessage(text: string): LazyFragment {
   if (typeof text !== 'string') refuseContent('lastAssistantMessage() takes a text', text);

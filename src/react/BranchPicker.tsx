@@ -10,9 +10,9 @@ import type { ContextEngine } from '../engine/engine.ts';
 import { useEngine } from './provider.tsx';
 import { useMessageBranch } from './useMessageBranch.ts';
 
-/** The words of a {@link BranchPicker}, for other languages. */
+/** The texts of a {@link BranchPicker}, for other languages. */
 export interface BranchPickerLabels {
-  /** What the group of buttons is. Default: `Versions`. */
+  /** The name of the group of buttons. Default: `Versions`. */
   readonly group: string;
   /** Default: `Previous version`. */
   readonly previous: string;
@@ -22,14 +22,14 @@ export interface BranchPickerLabels {
   readonly position: (version: number, count: number) => string;
 }
 
-/** What a {@link BranchPicker} takes; anything else goes to its outermost element. */
+/** Props of {@link BranchPicker}; all others go to its outermost element. */
 export interface BranchPickerProps extends Omit<HTMLAttributes<HTMLDivElement>, 'children'> {
   readonly messageId: string;
   /** Default: the provider's. */
   readonly engine?: ContextEngine | undefined;
   readonly labels?: Partial<BranchPickerLabels> | undefined;
   readonly buttonClassName?: string | undefined;
-  /** What stands on the buttons; their names come from `labels`. Default: `‹` and `›`. */
+  /** The content of the buttons; their names come from `labels`. Default: `‹` and `›`. */
   readonly icons?: { readonly previous: ReactNode; readonly next: ReactNode } | undefined;
 }
 
@@ -41,12 +41,11 @@ const LABELS: BranchPickerLabels = {
 };
 
 /**
- * The pager of a message, `‹ 2 / 3 ›`, without a style of its own; nothing where there is one version only.
+ * The pager of a message, `‹ 2 / 3 ›`, without a style of its own; renders nothing for a single version.
  *
- * Both buttons can always be reached, at the ends too; the left and right arrows, Home and End work on either. The
- * version that comes is announced, by a hidden `status` at the end of the page, and the focus stays on the button that
- * was pressed: a list takes the old message out and puts the new one in, so it is the pager of the new one that gives
- * the focus back.
+ * Both buttons stay focusable at the ends; the left and right arrows, Home and End work on either. A hidden `status` at the end
+ * of the page announces the version, and the focus stays on the pressed button: a list replaces the old message by the new one,
+ * so the pager of the new one takes the focus.
  */
 export function BranchPicker({
   messageId,
@@ -67,7 +66,7 @@ export function BranchPicker({
     const key = siblings[to];
     if (key === undefined || to === index) return;
     moves.set(chosen, { key, isForward: to > index });
-    // The engine says in its state why it could not.
+    // The engine's state reports a failure.
     select(key).catch(() => {});
   };
   const press = (event: KeyboardEvent): void => {
@@ -99,10 +98,10 @@ export function BranchPicker({
   );
 }
 
-/** The version that was asked for last with a pager of this engine, and the direction in which it lies. */
+/** The version requested last with a pager of this engine, and its direction. */
 const moves: WeakMap<ContextEngine, { readonly key: string; readonly isForward: boolean }> = new WeakMap();
 
-/** Says where the person is, and gives the focus back, when this pager is the one of the version that was asked for. */
+/** If this pager belongs to the requested version, announces it and takes the focus. */
 function useArrival(
   engine: ContextEngine,
   key: string | undefined,
@@ -128,7 +127,7 @@ function targetOf(
   index: number,
   count: number,
 ): number | undefined {
-  // With these the arrows belong to the browser.
+  // With modifier keys the arrows belong to the browser.
   if (altKey || ctrlKey || metaKey) return undefined;
   const forward = getComputedStyle(currentTarget).direction === 'rtl' ? -1 : 1;
   const targets: Readonly<Record<string, number>> = {

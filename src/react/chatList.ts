@@ -5,14 +5,15 @@ import { createId } from '../fragment/id.ts';
 import type { ChatRow as ChatInfo, ContextStore } from '../store/store.ts';
 
 /**
- * The chats of one user, as a list that is always as the store has it.
+ * The chats of one user, as a list that follows the store.
  *
- * The store tells of each durable change, of this tab and of others; the list is then read again. Changes come in
- * bursts, and one read covers all that happened before it began: while one is under way, at most one more waits.
- * A chat that did not change keeps its object, so its row does not render.
+ * The store notifies of each durable change, of this tab and of others; the list is then read again. Changes come in bursts,
+ * and one read covers all changes before it began: during a read, at most one more waits. An unchanged chat keeps its object,
+ * so its row does not render.
  *
- * A chat that a person removes is gone at once, before the disk has answered, and is back if the disk refuses. A full one
- * refuses to keep it for a while: then this list does, and the chat goes for good when its time is over, which makes room.
+ * A chat that a person removes disappears at once, before the disk has answered, and comes back if the disk refuses. A full
+ * disk can't note that a chat is to be deleted later; then the list remembers it and deletes the chat when its time is over,
+ * which makes room.
  */
 export class ChatList {
   readonly state: Pick<StoreApi<ChatListState>, 'getState' | 'getInitialState' | 'subscribe'>;
@@ -31,7 +32,7 @@ export class ChatList {
     this.#userId = userId;
   }
 
-  /** Reads the list, and again with each change. Returns the way to stop. */
+  /** Reads the list, now and after each change. Returns a function that stops. */
   follow(): () => void {
     void this.refresh();
     return this.#store.subscribe(({ kind }) => {
@@ -39,7 +40,7 @@ export class ChatList {
     });
   }
 
-  /** Resolves when the list shows all that was durable at the time of the call. Failures are in the state. */
+  /** Resolves when the list shows everything that was durable at the time of the call. The state reports failures. */
   refresh(): Promise<void> {
     this.#next ??= this.#reading.then(() => {
       this.#next = undefined;
@@ -78,7 +79,7 @@ export class ChatList {
     await this.refresh();
   }
 
-  /** Gives a chat another title; null takes it away. Rejects with `chat-deleted` when there is no such chat. */
+  /** Changes the title of a chat; null removes it. Rejects with `chat-deleted` when there is no such chat. */
   async rename(chatId: string, title: string | null): Promise<void> {
     const { marks, database, generation, seq: since } = await this.#store.load(chatId);
     const own = marks.find(({ id }) => id.startsWith('beginning '));
@@ -90,7 +91,7 @@ export class ChatList {
     await this.refresh();
   }
 
-  /** Removes a chat. For {@link UNDO_WITHIN} ms the result brings it back: true if it did, false when it was too late. */
+  /** Removes a chat. For {@link UNDO_WITHIN} ms the result restores it: true if it did, false when it was too late. */
   async remove(chatId: string): Promise<() => Promise<boolean>> {
     this.#setLeaving(chatId, true);
     try {
@@ -105,7 +106,7 @@ export class ChatList {
     return () => this.#bringBack(chatId);
   }
 
-  /** A full disk takes no note of when a chat is to go, only that it goes: until then it is gone from this list alone. */
+  /** A full disk can't note when a chat is to be deleted: until then it is hidden in this list only. */
   #removeInTime(chatId: string): () => Promise<boolean> {
     let isOver = false;
     const end = (): void => {
@@ -141,13 +142,13 @@ export class ChatList {
   }
 }
 
-/** What a list of chats shows. */
+/** The state of a list of chats. */
 export interface ChatListState {
   /** The last updated first. */
   readonly chats: readonly ChatInfo[];
   /** Whether there are chats after the last one shown. */
   readonly hasMore: boolean;
-  /** Until the list was read for the first time. */
+  /** True until the first read has ended. */
   readonly isLoading: boolean;
   /** Why it could not be read; null otherwise. */
   readonly error: Error | null;
@@ -164,7 +165,7 @@ const PAGE = 50;
 /** How long a removed chat can be brought back, in ms. */
 const UNDO_WITHIN = 10_000;
 
-/** The new list, with the old objects for chats that are as they were. */
+/** The new list, with the old objects of unchanged chats. */
 function keepEqual(before: readonly ChatInfo[], now: readonly ChatInfo[]): readonly ChatInfo[] {
   const known = new Map(before.map((chat) => [chat.id, chat]));
   return now.map((chat) => {

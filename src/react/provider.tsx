@@ -6,20 +6,20 @@ import { load, useSharedEngine, type EngineOptions } from './registry.ts';
 
 const EngineContext = createContext<ContextEngine | undefined>(undefined);
 
-/** An engine of one's own, or what one is made from. */
+/** An engine of the app's own, or the options that one is made from. */
 export type ContextEngineProviderProps = { readonly children?: ReactNode } & (
   | { readonly engine: ContextEngine }
   | ({ readonly engine?: undefined } & EngineOptions)
 );
 
 /**
- * Gives the hooks below it their engine: the one it is handed, or the one for its `chatId`, `userId` (default `local`)
- * and `store` (default one IndexedDB database of the page), shared with every component that names the same.
+ * Provides the hooks below it with an engine: the given one, or the one for its `chatId`, `userId` (default `local`) and
+ * `store` (default one IndexedDB database of the page), shared by all components with the same options.
  *
- * An engine that it is handed stays its owner's: `dispose()` is theirs to call. Mounting reads the chat, and writes
- * nothing. With another `chatId` or `userId` it changes to that chat; the other options are taken once.
+ * A given engine stays its owner's, who calls `dispose()`. Mounting reads the chat, and writes nothing. Another `chatId` or
+ * `userId` changes to that chat; the other options are read once.
  *
- * @throws invalid-options for an engine that is none, or without a `chatId`
+ * @throws invalid-options for a value that is no engine, or without a `chatId`
  */
 export function ContextEngineProvider({ children, ...props }: ContextEngineProviderProps): ReactNode {
   const given = props.engine;
@@ -30,7 +30,7 @@ export function ContextEngineProvider({ children, ...props }: ContextEngineProvi
 }
 
 /**
- * The engine: the argument, else the nearest provider's. Its state is observed with the other hooks.
+ * The engine: the argument, else the nearest provider's. The other hooks observe its state.
  *
  * @throws provider-missing where there is neither; invalid-options for an argument that is no engine
  */
@@ -41,12 +41,12 @@ export function useEngine(engine?: ContextEngine): ContextEngine {
   return engine ?? provided ?? refuseWithoutProvider();
 }
 
-/** The nearest provider's engine, where there is one. */
+/** The engine of the nearest provider; undefined without one. */
 export function useProvidedEngine(): ContextEngine | undefined {
   return useContext(EngineContext);
 }
 
-/** Reads the chat of an engine that no provider of ours looks after, once it is on the page. */
+/** Reads the chat of an engine without a provider of ours, once it is mounted. */
 function useLoaded(engine: ContextEngine | undefined): void {
   useEffect(() => {
     if (engine) load(engine);
@@ -61,7 +61,7 @@ function refuseWithoutProvider(): never {
   );
 }
 
-/** Throws `invalid-options` for what is no engine. */
+/** Throws `invalid-options` for a value that is no engine. */
 export function expectEngine(value: unknown): void {
   expectOption(isEngine(value), 'engine', 'a ContextEngine', value);
 }

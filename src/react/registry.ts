@@ -6,22 +6,22 @@ import { defaultStore } from '../store/default.ts';
 import type { ContextStore } from '../store/store.ts';
 
 /**
- * One engine per store, chat and user, for all components of a page that ask for it.
+ * One engine for each store, chat and user, shared by all components of a page.
  *
- * An engine must not be made in an effect (the first render would have none) and can't be owned by the component that
- * made it: React renders components that it never mounts, mounts them twice under StrictMode, hides and shows them
- * again, and two of them may ask for the same chat. So rendering only looks the engine up, and makes it if it is not
- * there, which costs no I/O and leaves nothing behind. What counts is mounting: it reads the chat and counts a user.
+ * An engine can't be made in an effect (the first render would have none), and no component can own it: React renders
+ * components that it never mounts, mounts them twice under StrictMode, hides and shows them again, and two of them may use the
+ * same chat. So rendering only looks the engine up, and makes it if needed, which does no I/O and leaves nothing behind.
+ * Mounting reads the chat and counts a user.
  *
- * A task after its last user is unmounted, an engine is disposed: late enough for a remount in the same task, soon enough
- * that an unused chat listens to nothing. An engine that streams, has questions that wait for their turn, or holds words
- * that are not on the disk yet, lives until it is done: a person who comes back in mid-answer finds the answer growing. An
- * engine that was looked up and never mounted is disposed after a minute. A component that mounts later looks again.
+ * An engine is disposed a task after its last user unmounts: late enough for a remount in the same task, soon enough that an
+ * unused chat listens to nothing. An engine that streams, has queued questions, or holds words that are not on the disk, lives
+ * until it is done: a person who comes back in the middle of an answer finds it growing. An engine that was looked up and never
+ * mounted is disposed after a minute; a component that mounts later looks it up again.
  *
- * A server renders for many people and never mounts: there, engines are not shared, nor kept, and no store is opened.
+ * A server renders for many people and never mounts: there, engines are neither shared nor kept, and no store is opened.
  */
 
-/** What the engine of a component is made from. */
+/** The options of a component's engine. */
 export interface EngineOptions extends Omit<ContextEngineOptions, 'userId'> {
   /** Default `local`. */
   readonly userId?: string | undefined;
@@ -30,13 +30,13 @@ export interface EngineOptions extends Omit<ContextEngineOptions, 'userId'> {
 /** The user of an app that has no accounts. */
 export const LOCAL_USER = 'local';
 
-/** How long an engine that was rendered but not mounted waits for its mount, in ms. */
+/** How long an engine that was rendered waits for its mount, in ms. */
 const MOUNT_WITHIN = 60_000;
 
-/** How often an unmounted engine with work left is looked at, in ms. */
+/** How often an unmounted engine with work left is checked, in ms. */
 const LOOK_INTERVAL = 1000;
 
-/** The shared engine for these options; undefined without options. The component's first store stays its store. */
+/** The shared engine for these options; undefined without options. The first store of a component is kept. */
 export function useSharedEngine(options: EngineOptions | undefined): ContextEngine | undefined {
   'use no memo'; // each render looks, for the engine of the last one may be gone
   const [store] = useState(options?.store);
@@ -53,7 +53,7 @@ export function useSharedEngine(options: EngineOptions | undefined): ContextEngi
     try {
       if (process.env.NODE_ENV !== 'production' && options && shared) warnOfDifferences(shared, options);
     } catch {
-      // A page without a bundler knows no `process`, and counts as production.
+      // A page without a bundler has no `process`, and counts as production.
     }
   });
   return shared?.engine;
@@ -61,7 +61,7 @@ export function useSharedEngine(options: EngineOptions | undefined): ContextEngi
 
 interface SharedEngine {
   readonly engine: ContextEngine;
-  /** What it was made from. */
+  /** The options that it was made from. */
   readonly options: EngineOptions;
   readonly forget: () => void;
   readonly warned: Set<string>;
@@ -71,7 +71,7 @@ interface SharedEngine {
 
 const registry: WeakMap<ContextStore, Map<string, SharedEngine>> = new WeakMap();
 
-/** The engine that there is for this store, chat and user, or a new one. */
+/** The engine for this store, chat and user; makes one if there is none. */
 function engineFor(options: EngineOptions): SharedEngine {
   if (isServer()) return share(options, () => {});
   const { store = defaultStore(), chatId, userId = LOCAL_USER } = options;
@@ -96,7 +96,7 @@ function share(options: EngineOptions, forget: () => void): SharedEngine {
   return { engine, options, forget, warned: new Set(), users: 0, isDisposed: false };
 }
 
-/** Counts a mounted component, and begins to read the chat. Returns the way to leave. */
+/** Counts a mounted component, and begins to read the chat. Returns a function that leaves. */
 function join(shared: SharedEngine): () => void {
   shared.users += 1;
   load(shared.engine);
@@ -106,7 +106,7 @@ function join(shared: SharedEngine): () => void {
   };
 }
 
-/** Reads the chat. A failure is in the engine's state, where the interface shows it. */
+/** Reads the chat. The engine's state reports a failure to the interface. */
 export function load(engine: ContextEngine): void {
   engine.ready().catch(() => {});
 }
@@ -122,7 +122,7 @@ function disposeUnlessUsed(shared: SharedEngine): void {
   shared.engine.dispose();
 }
 
-/** Whether an answer is still growing, a question waits, or something that was said is not on a disk yet. */
+/** Whether an answer grows, a question is queued, or words are not on a disk yet. */
 function isBusy(engine: ContextEngine): boolean {
   if (engine.attached?.isBusy) return true;
   const { error, saveState, branches } = engine.state.getState();
@@ -140,7 +140,7 @@ function isServer(): boolean {
 /** The options that an engine keeps from its first user. */
 const KEPT = ['store', 'metadata', 'renderer', 'validate', 'persistFragments', 'onConflict'] as const;
 
-/** Says, once for each option, that a component asked for something else than the engine was made with. */
+/** Warns, once for each option, that a component passes another value than the engine was made with. */
 function warnOfDifferences({ engine, options, warned }: SharedEngine, asked: EngineOptions): void {
   for (const name of KEPT) {
     if (asked[name] === undefined || warned.has(name) || isSame(options[name], asked[name])) continue;
@@ -153,7 +153,10 @@ function warnOfDifferences({ engine, options, warned }: SharedEngine, asked: Eng
   }
 }
 
-/** Equal in identity, or as data of the same class. Functions are equal: an inline one is new with each render. */
+/**
+ * Whether two values are identical, or equal data of the same class. Functions count as equal: an inline one is new with each
+ * render.
+ */
 function isSame(a: unknown, b: unknown): boolean {
   return a === b || (!isStore(a) && !isStore(b) && written(a) === written(b));
 }

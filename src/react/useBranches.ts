@@ -4,21 +4,21 @@ import type { BranchInfo } from '../engine/state.ts';
 import { useEngine } from './provider.tsx';
 import { useActions, type AsyncAction } from './usePending.ts';
 
-/** The branches of the chat, and what can be done with them. Functions are stable; they reject as the engine does. */
+/** The branches of the chat, and the actions on them. Functions are stable; they reject as the engine does. */
 export interface UseBranchesResult extends AsyncAction {
-  /** Live branches, in the order in which they were made; empty for a chat that nothing was ever saved to. */
+  /** Live branches, in the order in which they were made; empty for a chat to which nothing was ever saved. */
   readonly branches: readonly BranchInfo[];
-  /** The branch that is shown; undefined until one is stored. */
+  /** The active branch; undefined until one is stored. */
   readonly current: BranchInfo | undefined;
   /** Shows another branch, by name or id. */
   readonly switchBranch: (nameOrId: string) => Promise<void>;
   /** Makes a branch that ends at a message, and shows it. */
   readonly rewind: (messageId: string) => Promise<BranchInfo>;
-  /** Makes a branch that ends where this one does, and stays. */
+  /** Makes a branch that ends where this one does, and stays on this one. */
   readonly btw: () => Promise<BranchInfo>;
   /** Gives a branch another name. */
   readonly rename: (nameOrId: string, name: string) => Promise<BranchInfo>;
-  /** Deletes a branch; the last one can't go. */
+  /** Deletes a branch; rejects for the last one. */
   readonly remove: (nameOrId: string) => Promise<void>;
 }
 

@@ -9,15 +9,15 @@ import { useProvidedEngine } from './provider.tsx';
 import { LOCAL_USER } from './registry.ts';
 import { useActions, type AsyncAction } from './usePending.ts';
 
-/** Whose chats to list. */
+/** Options of {@link useChats}. */
 export interface UseChatsOptions {
   /** Default: the user of the nearest provider, else `local`. */
   readonly userId?: string | undefined;
 }
 
-/** A user's chats, and what can be done with them. Functions are stable. */
+/** A user's chats, and the actions on them. Functions are stable. */
 export interface UseChatsResult extends AsyncAction {
-  /** The last updated first; live, also with what other tabs do. Empty until `isPending` is false for the first time. */
+  /** The last updated first; live, with changes of other tabs. Empty until `isPending` is false for the first time. */
   readonly chats: readonly ChatInfo[];
   /** Whether there are chats after the last one shown. */
   readonly hasMore: boolean;
@@ -25,21 +25,21 @@ export interface UseChatsResult extends AsyncAction {
   readonly loadMore: () => Promise<void>;
   /** The id of a new chat. Nothing is stored or listed before something is said in it. */
   readonly create: () => string;
-  /** Gives a chat another title; null takes it away. Rejects with `chat-deleted` when there is no such chat. */
+  /** Changes the title of a chat; null removes it. Rejects with `chat-deleted` when there is no such chat. */
   readonly rename: (chatId: string, title: string | null) => Promise<void>;
   /**
-   * Removes a chat: from the list at once, from the disk after 10 seconds. Resolves to a function that undoes it
-   * until then, and tells whether the chat is back. A full disk takes no note of that: there the page has to stay open
-   * until then.
+   * Removes a chat: from the list at once, from the disk after 10 seconds. Resolves to a function that restores it until then,
+   * and resolves to whether it did. A full disk can't note that the chat is to be deleted: then the page has to stay open for
+   * that time.
    */
   readonly remove: (chatId: string) => Promise<() => Promise<boolean>>;
 }
 
 /**
- * The chats in a store: the given one, else that of the nearest provider, else the page's IndexedDB. Needs no provider.
- * On a server nothing is opened and the list is empty.
+ * The chats in a store: the given one, else that of the nearest provider, else the page's IndexedDB. Needs no provider. On a
+ * server nothing is opened and the list is empty.
  *
- * @throws invalid-options for a store that is none
+ * @throws invalid-options for a value that is no store
  */
 export function useChats(store?: ContextStore, options: UseChatsOptions = {}): UseChatsResult {
   const engine = useProvidedEngine();

@@ -4,11 +4,11 @@ import type { BranchInfo, CheckpointInfo } from '../engine/state.ts';
 import { useEngine } from './provider.tsx';
 import { useActions, type AsyncAction } from './usePending.ts';
 
-/** The checkpoints of the chat, and what can be done with them. Functions are stable; they reject as the engine does. */
+/** The checkpoints of the chat, and the actions on them. Functions are stable; they reject as the engine does. */
 export interface UseCheckpointResult extends AsyncAction {
   /** Live checkpoints, newest first. */
   readonly checkpoints: readonly CheckpointInfo[];
-  /** Names the head, or the message `at`. A name that exists moves there. */
+  /** Puts a checkpoint on the head, or on the message `at`. An existing checkpoint of that name moves there. */
   readonly checkpoint: (name: string, options?: { readonly at?: string }) => Promise<CheckpointInfo>;
   /** Makes a branch that ends at a checkpoint, and shows it. */
   readonly restore: (name: string) => Promise<BranchInfo>;

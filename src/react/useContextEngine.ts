@@ -8,13 +8,13 @@ import { isEngine, useEngine } from './provider.tsx';
 import { useSharedEngine, type EngineOptions } from './registry.ts';
 import { useMountedFragments } from './useFragments.ts';
 
-/** What `useContextEngine` makes an engine from. */
+/** Options of the engine that `useContextEngine` makes. */
 export interface UseContextEngineOptions extends EngineOptions {
   /** In the prompt while the component is mounted, as with `useFragments`. */
   readonly fragments?: readonly ContextFragment[] | undefined;
 }
 
-/** The engine, what it shows, and its methods as stable functions. */
+/** The engine, its state, and its methods as stable functions. */
 export interface UseContextEngineResult extends Pick<EngineState, Shown>, Methods {
   readonly engine: ContextEngine;
 }
@@ -47,12 +47,13 @@ const METHODS = [
 type Methods = Readonly<Pick<ContextEngine, (typeof METHODS)[number]>>;
 
 /**
- * The engine and what it shows. Without an argument the provider's; with an engine that one; with options the engine
- * for that store, chat and user, which all components that name the same share.
+ * An engine and its state: without an argument the provider's; with an engine that one; with options the engine for that store,
+ * chat and user, which all components with the same options share.
  *
  * Renders with each of the values that it returns; a component that needs only one uses `useEngineState`.
- * @throws provider-missing without an argument and without a provider; invalid-options for what is neither an engine nor
- * options with a `chatId`
+ *
+ * @throws provider-missing without an argument and without a provider; invalid-options for a value that is neither an engine
+ *   nor options with a `chatId`
  */
 export function useContextEngine(from?: ContextEngine | UseContextEngineOptions): UseContextEngineResult {
   expectOption(typeof (from ?? {}) === 'object', 'engine', 'a ContextEngine or options for one', from);

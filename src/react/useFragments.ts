@@ -6,21 +6,21 @@ import { FOLD, type ContextFragment, type LazyValue, type LoadContext } from '..
 import { isEngine, useEngine } from './provider.tsx';
 
 /**
- * Context that follows the interface: what is on the screen is in the prompt, and leaves it when it leaves the screen.
+ * Fragments that follow the interface: what is on the screen is in the prompt, and leaves the prompt when it leaves the screen.
  *
- * A component writes its fragments anew with each render. To put new objects into the prompt each time would change
- * the engine's state with every keystroke, and render every component that selects the fragments. So fragments are compared by
- * what they say: the state changes when their serialised value does. Functions (and promises, and iterables) can't be
- * compared, and an inline one is new each time. They are known by their position: the prompt holds a stand-in that
- * asks for the newest one at the moment of `resolve()`, so it sees the latest props without a change of state.
+ * A component makes its fragments anew with each render. Putting new objects into the prompt each time would change the
+ * engine's state with every keystroke, and render every component that selects the fragments. So fragments are compared by
+ * content: the state changes when their serialised value does. Functions (and promises, and iterables) can't be compared, and
+ * an inline one is new each time. They are identified by their position: the prompt holds a stand-in that calls the newest one
+ * at the moment of `resolve()`, so it sees the latest props without a change of state.
  *
- * The order in the prompt is that of first renders, parents before children, because this is how people read a tree;
- * effects run the other way round. A component that is mounted again goes last.
+ * The order in the prompt is that of first renders, parents before children, because people read a tree in this order; effects
+ * run the other way round. A component that mounts again goes last.
  */
 
 /** Puts fragments into the prompt of the provider's engine while the component is mounted. They are never stored. */
 export function useFragments(...fragments: readonly ContextFragment[]): void;
-/** The same for a given engine. */
+/** Puts fragments into the prompt of the given engine while the component is mounted. */
 export function useFragments(engine: ContextEngine, ...fragments: readonly ContextFragment[]): void;
 export function useFragments(...args: readonly (ContextEngine | ContextFragment)[]): void {
   const [first, ...rest] = args;
@@ -52,23 +52,23 @@ export function useMountedFragments(engine: ContextEngine, fragments: readonly C
   useCommitEffect(() => () => engine.unmountFragments(mount), [engine, mount]);
 }
 
-/** In development, where it is: `engine.origin()` tells of it. */
+/** The place of the call, for `engine.origin()`; in development only. */
 function here(): { readonly at?: Error } {
   return process.env.NODE_ENV === 'production' ? {} : { at: new Error('here') };
 }
 
 let lastOrder = 0;
 
-/** Renders that are thrown away take numbers, too: what counts is that parents take theirs before their children. */
+/** Discarded renders take numbers, too: it only matters that parents take theirs before their children. */
 function takeOrder(): number {
   lastOrder += 1;
   return lastOrder;
 }
 
-/** Before the browser paints; on a server, where nothing is painted, React 18 wants it to be the other effect. */
+/** Before the browser paints. On a server, React 18 warns of layout effects. */
 const useCommitEffect: typeof useLayoutEffect = typeof window === 'undefined' ? useEffect : useLayoutEffect;
 
-/** What the prompt holds in place of what is new with each render, by position. */
+/** What the prompt holds in place of a function that is new with each render, by position. */
 interface StandIn {
   readonly value: (position: number) => (context: LoadContext) => unknown;
   readonly fold: (index: number) => Fold;
@@ -80,11 +80,11 @@ const unchanged: Fold = async (message) => message;
 
 /** The fragments of one render. */
 interface Captured {
-  /** What they say. */
+  /** Their content, serialised. */
   readonly written: string;
-  /** With stand-ins for all that is only known later. */
+  /** Copies with stand-ins for all lazy values. */
   readonly copies: readonly ContextFragment[];
-  /** What the stand-ins stand for, by position. */
+  /** The lazy values, by the position of their stand-ins. */
   readonly lazies: readonly LazyValue[];
   /** The reminders, each at the index of its fragment. */
   readonly reminders: readonly (FoldingFragment | undefined)[];
@@ -102,7 +102,7 @@ function capture(fragments: readonly ContextFragment[], standIn: StandIn): Captu
   return { written: written(own), copies, lazies, reminders };
 }
 
-/** What fragments say, codecs of the app's own asked; all that is only known later says the same. */
+/** The content of fragments, with codecs of the app's own called; all lazy values are equal. */
 function written(fragments: readonly ContextFragment[]): string {
   const said = walkFragments(fragments, {
     node: (fragment, walk) => {

@@ -4,28 +4,28 @@ import type { Operation, OperationKind } from '../engine/history.ts';
 import { useEngine } from './provider.tsx';
 import { useActions, type AsyncAction } from './usePending.ts';
 
-/** What was done with branches and checkpoints, and the way back. Functions are stable; they reject as the engine does. */
+/** The operations on branches and checkpoints, with undo and redo. Functions are stable; they reject as the engine does. */
 export interface UseHistoryResult extends AsyncAction {
   /**
-   * Takes back what was done last, also by an earlier visit; resolves to undefined where there is nothing. Rejects with
-   * `overtaken` where another tab has changed the same thing since.
+   * Undoes the last operation, also one of an earlier visit; resolves to undefined where there is none. Rejects with
+   * `overtaken` where another tab has changed the same branch or checkpoint since.
    */
   readonly undo: () => Promise<Operation | undefined>;
-  /** Does again what was taken back last; else as `undo`. */
+  /** Redoes what was undone last; otherwise as `undo`. */
   readonly redo: () => Promise<Operation | undefined>;
-  /** Whether there is something to take back that no other tab has overtaken. */
+  /** Whether there is an operation to undo that no other tab has overtaken. */
   readonly canUndo: boolean;
-  /** Whether there is something to do again. */
+  /** Whether there is an operation to redo. */
   readonly canRedo: boolean;
-  /** What `undo()` would take back, such as `Delete branch idea`; undefined for nothing. */
+  /** The operation that `undo()` would undo, such as `Delete branch idea`; undefined for none. */
   readonly undoLabel: string | undefined;
-  /** What `redo()` would do again; undefined for nothing. */
+  /** The operation that `redo()` would redo; undefined for none. */
   readonly redoLabel: string | undefined;
-  /** The log, oldest first: the last 1,000 operations of this device. `kind` and `label` are there for other languages. */
+  /** The log, oldest first: the last 1,000 operations of this device. Other languages can use `kind` and `label`. */
   readonly operations: readonly Operation[];
 }
 
-/** Undo and redo in the provider's chat, or in the given engine's. Renders with each operation, and for no turn. */
+/** Undo and redo in the provider's chat, or in the given engine's. Renders with each operation, and never with a turn. */
 export function useHistory(engine?: ContextEngine): UseHistoryResult {
   const chosen = useEngine(engine);
   const look = useCallback(() => chosen.operations(), [chosen]);

@@ -6,40 +6,40 @@ import { ContextError, reasonOf } from '../errors.ts';
 import type { MessageStatus } from '../graph/graph.ts';
 import { useEngine } from './provider.tsx';
 
-/** The versions of one message, and the ways between them: what a pager shows. Functions are stable. */
+/** The versions of one message, and the actions of its pager. Functions are stable. */
 export interface UseMessageBranchResult {
-  /** The place of this message among its versions, from 0; -1 for an unknown one, and for an answer without a word yet. */
+  /** The index of this message among its versions, from 0; -1 for an unknown one, and for an answer without content yet. */
   readonly index: number;
   /** How many versions there are; 0 for an unknown message. */
   readonly count: number;
   /** `index + 1`: for `2 of 3`. */
   readonly branchNumber: number;
-  /** The keys of all versions, oldest first: two of them may have one id, as where a question was edited. */
+  /** The keys of all versions, oldest first. Two of them may have one id, as after an edit. */
   readonly siblings: readonly string[];
   /** Whether there is more than one version. */
   readonly hasSiblings: boolean;
   readonly hasPrevious: boolean;
   readonly hasNext: boolean;
-  /** Shows the version before this one; on the first one nothing happens. */
+  /** Shows the previous version; does nothing on the first one. */
   readonly goToPrevious: () => Promise<void>;
-  /** Shows the version after this one; on the last one nothing happens. */
+  /** Shows the next version; does nothing on the last one. */
   readonly goToNext: () => Promise<void>;
-  /** Shows a version, by its key or id, or by its place from 0. Rejects with `message-not-found`. */
+  /** Shows a version, by its key or id, or by its index from 0. Rejects with `message-not-found`. */
   readonly select: (version: string | number) => Promise<void>;
   /**
-   * New words in place of this message, as a version beside it: through the attached chat, which asks the model again
-   * where that makes sense. Without one, the version is made and saved.
+   * Makes a version with new content: through the attached chat, which calls the model again for a question. Without an
+   * attached chat, the version is saved.
    */
   readonly edit: (content: MessageContent) => Promise<void>;
   /** Asks again, through the attached chat. Rejects with `chat-missing` without one. */
   readonly regenerate: (options?: object) => Promise<void>;
-  /** Whether the message is whole, still growing or cut short; undefined for an unknown one. */
+  /** Whether the message is complete, streaming or interrupted; undefined for an unknown one. */
   readonly status: MessageStatus | undefined;
 }
 
 /**
- * The versions of a message. Renders when they change or when the message settles, and for nothing else: not for
- * words that stream in, here or elsewhere.
+ * The versions of a message. Renders when they change or when the message settles, and never for words that stream in, here or
+ * elsewhere.
  */
 export function useMessageBranch(messageId: string, engine?: ContextEngine): UseMessageBranchResult {
   const chosen = useEngine(engine);
@@ -65,8 +65,8 @@ const unknown = (): Versions => UNKNOWN;
 const notLoaded = (): undefined => undefined;
 
 /**
- * What a component looks at, and does. It looks with the same functions in each render: with new ones React would look
- * again behind it, for each message with each word that streams.
+ * The snapshot function and the actions for one message. They are the same functions in each render: with new ones React would
+ * read again after it, for each message with each streamed word.
  */
 function onMessage(engine: ContextEngine, id: string): { readonly look: Look; readonly actions: Actions } {
   return {

@@ -1,8 +1,8 @@
 import { useMemo, useState } from 'react';
 
-/** What a button needs to know of the actions behind it. */
+/** The state of a hook's actions, for buttons. */
 export interface AsyncAction {
-  /** Whether one of the actions is under way. */
+  /** Whether one of the actions is running. */
   readonly isPending: boolean;
   /** Why the last action failed; null again as soon as the next one begins. */
   readonly error: Error | null;
@@ -11,14 +11,14 @@ export interface AsyncAction {
 type Actions = Readonly<Record<string, (...args: never[]) => Promise<unknown>>>;
 
 interface Running extends AsyncAction {
-  /** Whose actions these are. */
+  /** The engine or list that the actions belong to. */
   readonly of: object;
   readonly running: number;
 }
 
 /**
- * The actions of a hook as stable functions, and whether one of them is under way; each hands its result or its rejection
- * on to the caller. `actionsOf` is called once for each engine or list (`of`). For another `of`, pending actions and failures are
+ * The actions of a hook as stable functions, and whether one of them is running; each returns its result or rejection to the
+ * caller. `actionsOf` is called once for each engine or list (`of`). For another `of`, running actions and failures are
  * forgotten, so a chat never shows the failure of the chat before it.
  */
 export function useActions<O extends object, A extends Actions>(

@@ -22,18 +22,18 @@ export type CacheCause =
   | 'provider miss'
   | 'not visible';
 
-/** The first piece in which a prompt differs from an earlier one. */
+/** The first section in which a prompt differs from an earlier one. */
 export interface Change {
   readonly cause: CacheCause;
-  /** What both begin with: how many tools and fragments, and how many messages behind them. */
+  /** The common beginning: how many tools and fragments, and how many messages behind them. */
   readonly alike: { readonly head: number; readonly messages: number };
-  /** The piece that it is about: the new one, or the one that is gone. */
+  /** The changed section: the new one, or the one that is gone. */
   readonly section: Section;
   readonly before: Section | undefined;
   readonly after: Section | undefined;
 }
 
-/** What changed first; undefined where the earlier prompt is the beginning of this one. */
+/** The first change; undefined where the earlier prompt is the beginning of this one. */
 export function changeBetween(before: RecordedRequest, now: RecordedRequest): Change | undefined {
   const [old, own] = headsOf(before, now);
   let head = 0;
@@ -44,13 +44,13 @@ export function changeBetween(before: RecordedRequest, now: RecordedRequest): Ch
     return { ...change, alike: { head, messages: 0 }, ...(isRenderer && { cause: 'renderer' }) };
   }
   const messages = messagesAlike(before.messages, now.messages);
-  // What was read is all here. A prompt that only ends sooner was read, too.
+  // The whole earlier prompt is here. A prompt that only ends sooner was read, too.
   if (messages === before.messages.length || messages === now.messages.length) return undefined;
   const change = messageChange(before.messages.slice(messages), now.messages.slice(messages));
   return { ...change, alike: { head, messages } };
 }
 
-/** Tools and fragments; tools count where both transports told of theirs. */
+/** The sections of tools and fragments; tools only where both transports reported them. */
 export function headsOf(
   before: RecordedRequest,
   now: RecordedRequest,
@@ -69,7 +69,7 @@ function isThere(a: Section | undefined, b: Section | undefined): boolean {
 
 type Messages = readonly UIMessage[];
 
-/** How many messages both begin with. The last one may have grown: an answer goes on behind the result of a call. */
+/** How many messages both begin with. The last one may have grown: an answer continues behind a tool result. */
 function messagesAlike(old: Messages, own: Messages): number {
   let at = 0;
   while (at < old.length && beginsWith(own[at], old[at], at < old.length - 1)) at += 1;
@@ -87,7 +87,7 @@ function beginsWith(now: UIMessage | undefined, before: UIMessage | undefined, i
 type Found = Omit<Change, 'alike'>;
 
 function headChange(old: readonly Section[], own: readonly Section[]): Found {
-  // Where the pieces are of two kinds, the first kind has ended on one side.
+  // Where the sections are of two kinds, the first kind has ended on one side.
   const kind = [old[0], own[0]].some((one) => one?.kind === 'tool') ? 'tool' : 'fragment';
   const gone = old.filter((one) => one.kind === kind);
   const come = own.filter((one) => one.kind === kind);
@@ -110,7 +110,7 @@ function messageChange(old: Messages, own: Messages): Found {
   const isInserted = own.some(({ id }) => id === gone.id);
   if (gone.id === come.id) return { cause: 'message edited', section: after, before, after };
   if (isInserted) return { cause: 'message added', section: after, before: undefined, after };
-  // Later messages have moved up; or one that is new stands for several.
+  // Later messages have moved up, or one new message replaces several.
   const isCut = was.has(come.id) || (next !== undefined && was.has(next.id) && old[1]?.id !== next.id);
   return isCut
     ? { cause: 'history cut', section: before, before, after: undefined }

@@ -14,60 +14,60 @@ import { jsonOf, type Section } from './sections.ts';
 /**
  * Why a provider's cache served a request, or did not.
  *
- * A provider reads again, and bills again, from the first piece on that differs from what it has read before. So the
- * request is compared piece by piece with the latest one of the same model on its chain: the one before it in time may
- * have been about another branch, and has nothing to do with this one. Only a provider knows what it served: that it
- * `broke` is said where its count of cached tokens is told and falls short; without it a change `may break` it.
+ * A provider reads, and bills, a prompt again from the first section on that differs from what it has read before. So the
+ * request is compared section by section with the latest one of the same model on its chain; the request before it in time may
+ * belong to another branch. Only a provider knows what it served: the state is `broke` only where its count of cached tokens is
+ * reported and falls short; without it a change `may break` the cache.
  *
- * What a server adds behind the browser (tools, words of its own) can't be seen from here, and is never guessed at.
+ * What a server adds behind the browser (tools, a prompt of its own) can't be seen from here, and is never guessed.
  */
 export interface CacheVerdict {
   readonly requestId: string;
   /** The request that it was compared with; absent for `first`. */
   readonly comparedWith?: string;
   /**
-   * `first`: there is nothing to compare with. `unchanged`: nothing that can be seen changed, and nobody told what was
-   * served. `kept`: the provider served what it could. `too short`: less than providers keep.
+   * `first`: there is no request to compare with. `unchanged`: nothing visible changed, and no count of cached tokens was
+   * reported. `kept`: the provider served what it could. `too short`: less than providers keep.
    */
   readonly state: 'first' | 'unchanged' | 'kept' | 'broke' | 'may break' | 'too short';
-  /** What changed first; absent where nothing did. */
+  /** The kind of the first change; absent without one. */
   readonly cause?: CacheCause;
-  /** Whether the cause is concluded from what is not there, and not seen: `expired`, `provider miss`, `not visible`. */
+  /** Whether the cause is inferred and not seen: `expired`, `provider miss`, `not visible`. */
   readonly isLikely: boolean;
-  /** The first piece that changed: in this request, or of one that is gone, in the one before. */
+  /** The first changed section: of this request, or, if it is gone, of the one before. */
   readonly section?: Pick<Section, 'kind' | 'id' | 'fragment'>;
-  /** What the piece said, and says; absent where it was not there, or is not. */
+  /** The text of the section before and now; absent where there was, or is, none. */
   readonly before?: string;
   readonly after?: string;
   /** The component that set the fragment, and the place in its source; in development only. */
   readonly component?: string;
   readonly source?: string;
-  /** About how many tokens both requests begin with alike. */
+  /** About how many tokens the common beginning has. */
   readonly sharedTokens: number;
-  /** Tokens that were read before and are billed as new; measured where usage was told, else about. */
+  /** Tokens that were read before and are billed again; measured where usage was reported, otherwise estimated. */
   readonly billedAgain: number;
   /** Their price in US dollars; null where the model or its price is unknown. */
   readonly cost: number | null;
-  /** Whether the transport told its tools: over HTTP they are not visible from the browser. */
+  /** Whether the transport reported its tools: over HTTP they are not visible from the browser. */
   readonly seesTools: boolean;
-  /** Names of options of the call that differ, such as `toolChoice`: some of them change what a provider can serve. */
+  /** Names of the call's options that differ, such as `toolChoice`: some of them change what a provider can serve. */
   readonly settings: readonly string[];
-  /** In a sentence: what happened. */
+  /** What happened, as a sentence. */
   readonly why: string;
-  /** In a sentence: what to do about it; absent where there is nothing to do. */
+  /** What to do about it, as a sentence; absent where there is nothing to do. */
   readonly mend?: string;
 }
 
-/** What is asked of an engine. */
+/** What is used of an engine. */
 interface Asked {
   requests(): readonly RecordedRequest[];
   node(key: string): { readonly parentKey: string | null; readonly depth: number } | undefined;
   origin(fragment: ContextFragment): { readonly component?: string; readonly source?: string } | undefined;
 }
 
-/** Providers keep no prompt shorter than this, in tokens. */
+/** The shortest prompt that providers keep, in tokens. */
 const LEAST = 1024;
-/** How long a provider keeps a prompt that nobody asks for, in ms. */
+/** How long a provider keeps an unused prompt, in ms. */
 const LIFE = 5 * 60_000;
 
 /** @throws invalid-options for a request that is not recorded, or not any more */
@@ -115,7 +115,7 @@ function earlier(engine: Asked, now: RecordedRequest): RecordedRequest | undefin
   return candidates.findLast((one) => isSameModel(one, now)) ?? candidates.at(-1);
 }
 
-/** Whether a message stands on the chain that ends at a message: it is walked no further up than somebody asks. */
+/** Tests whether a message is on the chain of another; the chain is walked up only as far as asked. */
 function chainOf(engine: Asked, end: string | null): (key: string | null) => boolean {
   const chain = new Set<string | null>([null]);
   let top = end;
@@ -136,16 +136,16 @@ function isAnswered({ firstMs, status }: RecordedRequest): boolean {
   return firstMs !== undefined || status === 'done';
 }
 
-/** One that is not told may be any. */
+/** An unreported model may be any. */
 function isSameModel({ model: a }: RecordedRequest, { model: b }: RecordedRequest): boolean {
   return a === undefined || b === undefined || undated(bareName(a)) === undated(bareName(b));
 }
 
-/** Tokens of what could have been served. */
+/** Tokens that could have been served. */
 interface Weight {
   /** All that was read before. */
   readonly expected: number;
-  /** What both begin with. */
+  /** The common beginning. */
   readonly shared: number;
 }
 
@@ -162,7 +162,7 @@ function weigh(before: RecordedRequest, now: RecordedRequest, change: Change | u
   return { expected, shared: Math.round(shared * (expected / (estimated || 1))) };
 }
 
-/** Beyond so many messages, some of them tell by their length about all. */
+/** Above this number, a sample of the messages gives the ratio of tokens to length. */
 const SAMPLES = 100;
 
 function tokensOf(head: readonly Section[], messages: readonly UIMessage[]): number {
@@ -209,7 +209,7 @@ function judge(
     : { state: 'broke', cause: unseen(before, now), isLikely: true, billedAgain };
 }
 
-/** Why a provider served nothing of what did not change. */
+/** Why a provider served nothing of an unchanged beginning. */
 function unseen(before: RecordedRequest, now: RecordedRequest): CacheCause {
   if (now.at - before.at - (before.ms ?? 0) > LIFE) return 'expired';
   return now.told.tools === undefined ? 'not visible' : 'provider miss';

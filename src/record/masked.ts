@@ -2,9 +2,9 @@ import type { UIMessageChunk } from 'ai';
 import type { RecordedRequest, TimedChunk } from './record.ts';
 
 /**
- * What of a record may be shown, copied or exported, secrets masked by `mask`. A key that comes word by word stands in
- * none of its chunks: so the words of a part are looked at together, and where there is a secret in them, its first chunk
- * says all of them, masked.
+ * A record that is safe to show, copy or export, with secrets masked by `mask`. A key that is streamed word by word is in none
+ * of the chunks, so the words of a part are masked together; where there is a secret in them, the part's first chunk gets the
+ * whole masked text.
  */
 export async function maskedRequest(record: RecordedRequest, mask: Mask): Promise<RecordedRequest> {
   const { chunks, spans, sections: _sections, masked: _masked, ...rest } = record;
@@ -21,7 +21,7 @@ export async function maskedRequest(record: RecordedRequest, mask: Mask): Promis
   return shown;
 }
 
-/** Gives a copy in which secrets are masked. */
+/** Returns a copy in which secrets are masked. */
 export type Mask = <T>(value: T) => Promise<T>;
 
 async function maskedChunks(chunks: readonly TimedChunk[], mask: Mask): Promise<readonly TimedChunk[]> {
@@ -36,7 +36,7 @@ async function maskedChunks(chunks: readonly TimedChunk[], mask: Mask): Promise<
     const words = masked[i] ?? '';
     if (words !== text) secret.set(part, words);
   }
-  // What comes in one piece is looked at together, too: masking costs by the call.
+  // All other chunks are masked together, because each call has a cost.
   const others = await mask(chunks.map(({ chunk }) => (deltaOf(chunk) ? null : chunk)));
   return chunks.map(({ ms, chunk }, i) => {
     const delta = deltaOf(chunk);
@@ -48,7 +48,7 @@ async function maskedChunks(chunks: readonly TimedChunk[], mask: Mask): Promise<
   });
 }
 
-/** What a chunk adds to a part that comes piece by piece. */
+/** The words that a chunk adds to a streamed part. */
 function deltaOf(
   chunk: UIMessageChunk,
 ): { readonly part: string; readonly field: string; readonly text: string } | undefined {

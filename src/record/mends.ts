@@ -5,7 +5,7 @@ const LATER = 'Put what changes behind what stays: set it last, or mount its com
 const TOOLS =
   'Hand over the same tools in the same order each time; hold a call back by `toolChoice` instead.';
 
-/** What to do about a cause. */
+/** The advice for a cause. */
 export const MENDS: Readonly<Partial<Record<CacheCause, string>>> = {
   'fragment text': LATER,
   'clock value':
@@ -29,7 +29,7 @@ export const MENDS: Readonly<Partial<Record<CacheCause, string>>> = {
   'not visible': 'Look at what the server adds: its tools, its own system prompt, their order.',
 };
 
-/** What happened, in a sentence. */
+/** What happened, as a sentence. */
 export function wordsFor(verdict: Omit<CacheVerdict, 'why' | 'mend'>): string {
   const { state, cause } = verdict;
   const what = cause && causeInWords(verdict, cause);

@@ -9,11 +9,11 @@ import type { RecordedRequest, RecordOptions, TimedChunk, Told } from './record.
 import { sectionsOf } from './sections.ts';
 
 /**
- * Keeps what goes to a transport and what comes back, between the two, where both are whole.
+ * Records requests and answers between the chat and its transport, where both are complete.
  *
- * It stands in the way of a request only while somebody records. Messages and fragments are kept by reference, as they
- * are in the engine; so a record costs the list of them, its prompt, its body and its chunks. The oldest records go when
- * there are too many, or too much. One that is too large alone is cut at its end.
+ * It is in the path of a request only while somebody records. Messages and fragments are kept by reference, as the engine has
+ * them; so a record costs a list of them, its prompt, its body and its chunks. The oldest records are dropped when there are
+ * too many, or too many bytes. One that is too large alone is cut at its end.
  */
 
 /** Begins the record of a request. */
@@ -21,17 +21,17 @@ export function takeRequest(desk: RecordDesk, of: Subject): Take {
   return new Take(new Records(desk), of);
 }
 
-/** What a request is for. */
+/** The purpose of a request. */
 interface Subject {
-  /** The key of the message that the answer hangs on; null for a first one. */
+  /** The key of the message that the answer follows; null for a first one. */
   readonly parentKey: string | null;
-  /** What else is known of it: gets the model that is told. */
+  /** Other facts about it; gets the reported model. */
   readonly call: { model?: string } | undefined;
   /** Masks secrets, where somebody wants to show the record. */
   readonly mask: Mask;
 }
 
-/** What is recorded, and how much of it there may be: the greatest limits count. */
+/** The records, within the greatest limits of all recorders. */
 class Records {
   readonly #desk: RecordDesk;
 
@@ -39,10 +39,10 @@ class Records {
     this.#desk = desk;
   }
 
-  /** A record is new, or stands for what it was before. */
+  /** Adds a record, or replaces its earlier state. */
   put(before: RecordedRequest | undefined, now: RecordedRequest, phase?: RequestEvent['phase']): void {
     const { requests } = this.#desk;
-    // It may have gone: there are newer ones.
+    // The record was dropped for newer ones.
     if (before && !requests.includes(before)) return;
     const next = before ? requests.map((one) => (one === before ? now : one)) : [...requests, now];
     this.#desk.requests = next.slice(-this.#limit('last', LAST));
@@ -51,7 +51,7 @@ class Records {
     this.#desk.emit({ type: 'request', phase, id, answerId, branchId, status }, performance.now() - ms);
   }
 
-  /** Whether a record may grow by so many bytes; older ones go for it. */
+  /** Whether a record may grow by so many bytes; drops older ones for it. */
   grows(record: RecordedRequest, bytes: number): boolean {
     const most = this.#limit('bytes', BYTES);
     const own = (sizes.get(record.chunks) ?? 0) + bytes;
@@ -64,7 +64,7 @@ class Records {
     return true;
   }
 
-  /** A recorder that has just stopped may still get an answer: its record keeps its place. */
+  /** The answer of a recorder that has just stopped may still grow: its limits stay. */
   #limit(name: 'last' | 'bytes', usual: number): number {
     const all = [...this.#desk.recorders].map((one) => one[name] ?? usual);
     return all.length > 0 ? Math.max(1, ...all) : usual;
@@ -74,10 +74,10 @@ class Records {
 const LAST = 50;
 const BYTES = 8e6;
 
-/** About how many bytes each record is, by its list of chunks, which stays. */
+/** About how many bytes each record has, by its list of chunks, which stays the same. */
 const sizes = new WeakMap<readonly TimedChunk[], number>();
 
-/** Where records are shown, and told of. */
+/** Where records are shown and announced. */
 export interface RecordDesk {
   /** Who records. */
   readonly recorders: ReadonlySet<RecordOptions>;
@@ -85,10 +85,10 @@ export interface RecordDesk {
   emit(event: RequestEvent, start?: number): void;
 }
 
-/** What is told of a request while it is recorded. */
+/** An event of a recorded request. */
 export interface RequestEvent {
   readonly type: 'request';
-  /** `told`: its transport told something of itself. */
+  /** `told`: its transport reported something. */
   readonly phase: 'start' | 'told' | 'end';
   readonly id: string;
   readonly answerId: string;
@@ -96,7 +96,7 @@ export interface RequestEvent {
   readonly status: RecordedRequest['status'];
 }
 
-/** Whose answer a request is for. */
+/** The answer that a request is for. */
 type Note = Pick<RecordedRequest, 'answerId' | 'answerKey' | 'branchId' | 'attempt'>;
 
 /** What a request was made from. */
@@ -138,7 +138,7 @@ class Take {
     this.#of = of;
   }
 
-  /** What the request is for and made from; gives what its note has while it is recorded. */
+  /** Sets the answer and the source of the request; returns what its note has while it is recorded. */
   begin(note: Note & Source): { readonly tell: (told: Told) => void } {
     this.#note = note;
     return { tell: (told) => this.#tell(told) };
@@ -185,7 +185,7 @@ class Take {
     return { answerId, answerKey, branchId, attempt };
   }
 
-  /** The same stream, pulled as it is read: nothing is asked for ahead. */
+  /** The same stream, pulled as it is read: nothing is requested ahead. */
   #heard(answer: Answer, ended: (error: unknown) => void): Answer {
     const reader = answer.getReader();
     const pull = async (controller: ReadableStreamDefaultController<UIMessageChunk>): Promise<void> => {
@@ -222,7 +222,7 @@ class Take {
     if ('messageMetadata' in chunk && chunk.messageMetadata) this.#learn(chunk.messageMetadata);
   }
 
-  /** What a transport told counts before what the answer's metadata say. */
+  /** A transport's report counts before the answer's metadata. */
   #learn(metadata: unknown): void {
     const { told } = this.#record as RecordedRequest;
     const { modelId, model = modelId } = metadata as { model?: unknown; modelId?: unknown };
@@ -255,7 +255,7 @@ class Take {
     this.#records.put(before, this.#record, phase);
   }
 
-  /** What a provider reads is worked out when somebody asks: then the tools are known, too. Neither is part of its JSON. */
+  /** Sections are computed on demand, when the tools are known, too. They are no part of the record's JSON. */
   #recordOf(facts: Facts): RecordedRequest {
     const record = { ...facts } as RecordedRequest;
     const masked = async (): Promise<RecordedRequest> => {
@@ -271,7 +271,7 @@ class Take {
 
 export type { Take };
 
-/** A chunk that says something. */
+/** A chunk with content. */
 const WORDS = /^(?:text|reasoning|tool-input)-(?:delta|start|available)|^file$/;
 
 type Facts = Omit<RecordedRequest, 'sections' | 'masked'>;
@@ -294,7 +294,7 @@ async function factsOf(
   };
 }
 
-/** Where the fragments of the prompt stand in it; none where the renderer can't tell, or gives another text now. */
+/** The ranges of the fragments in the prompt; none where the renderer can't tell, or returns another text now. */
 async function spansOf(
   { renderer, fragments, loaded }: Made,
   systemPrompt: string,
@@ -311,7 +311,7 @@ async function spansOf(
   }
 }
 
-/** About how many bytes a value holds; of what is no JSON, none is known. */
+/** About how many bytes a value has as JSON; 0 if it can't be serialised. */
 function sizeOf(value: object): number {
   if ('delta' in value && typeof value.delta === 'string') return value.delta.length + 64;
   try {

@@ -1,31 +1,31 @@
 import type { ChatTransport, UIMessage, UIMessageChunk } from 'ai';
 import type { RecordedRequest } from './record.ts';
 
-// What `engine.record()` keeps, and what is said of it.
+// The records of `engine.record()`, and what explains them.
 export type { CacheCause } from './change.ts';
 export type { CacheVerdict } from './explainCache.ts';
 export type { RecordedRequest, RecordOptions, TimedChunk, Told } from './record.ts';
 
-/** What of a recorded request is played again: `engine.requests()` gives them, and so does a fixture. */
+/** The part of a recorded request that is replayed: `engine.requests()` returns such requests, and so does a fixture. */
 export type Replayable = Pick<RecordedRequest, 'chunks'>;
 
 /** How it is played. */
 export interface ReplayOptions {
-  /** `recorded`: each part after the time it took. `step`: when `step()` says so. Default `instant`. */
+  /** `recorded`: each chunk after the time it took. `step`: with each call of `step()`. Default `instant`. */
   readonly pace?: 'instant' | 'recorded' | 'step' | undefined;
-  /** The stream fails instead of giving this part, counted from 0. */
+  /** The index, from 0, of the chunk at which the stream fails. */
   readonly failAt?: number | undefined;
 }
 
-/** A transport that answers as one did before: no server is asked, and no tool is run by it. */
+/** A transport that repeats recorded answers: it calls no server and runs no tool. */
 export interface ReplayTransport<M extends UIMessage = UIMessage> extends ChatTransport<M> {
-  /** Lets the next part pass, where the pace is `step`; one that comes before anybody reads is not lost. */
+  /** Lets the next chunk pass, with the pace `step`; a call before anybody reads is not lost. */
   step(): void;
 }
 
 /**
- * A transport that plays recorded requests: for tests, and to look at an answer again as it came. Of a list the first
- * request is answered by the first, and after the last one the last. An aborted stream fails with the reason.
+ * A transport that replays recorded requests: for tests, and to see an answer again as it came. The first request is answered
+ * by the first record of a list, and so on; after the end by the last. An aborted stream fails with the reason.
  */
 export function createReplayTransport<M extends UIMessage = UIMessage>(
   record: Replayable | readonly Replayable[],
@@ -73,7 +73,7 @@ function pause(ms: number, signal: AbortSignal | undefined): Promise<void> {
   });
 }
 
-/** Lets one pass for each time that it is opened. */
+/** A gate that lets one pass for each time that it is opened. */
 function gateOf(): { readonly open: () => void; readonly pass: () => Promise<void> } {
   const waiting: (() => void)[] = [];
   let opened = 0;

@@ -3,18 +3,18 @@ import type { ContextFragment } from '../fragment/fragment.ts';
 import type { RecordedRequest } from './record.ts';
 
 /**
- * A prompt as a provider's cache sees it: a row of pieces, of which it keeps the longest beginning that it has read before.
- * Tools come first, then the system prompt, fragment by fragment, then the messages.
+ * A prompt as a provider's cache sees it: a row of sections, of which the cache keeps the longest beginning that it has read
+ * before. Tools come first, then the system prompt, fragment by fragment, then the messages.
  */
 
-/** One piece. Two are the same when `kind` and `text` are. */
+/** One section. Two are equal when `kind` and `text` are. */
 export interface Section {
   readonly kind: 'tool' | 'fragment' | 'message';
-  /** Who it is: a tool's name, a fragment's id or name, a message's id. */
+  /** A tool's name, a fragment's id or name, a message's id. */
   readonly id: string;
-  /** What the model reads of it: a tool as JSON, a fragment as it was rendered, a message's role and parts as JSON. */
+  /** What the model reads: a tool as JSON, a fragment as rendered, a message's role and parts as JSON. */
   readonly text: string;
-  /** The fragment, where it is one. */
+  /** The fragment, for a section that is one. */
   readonly fragment?: ContextFragment;
 }
 
@@ -23,7 +23,7 @@ export function sectionsOf(request: RecordedRequest): readonly Section[] {
   return [...toolSections(request), ...systemSections(request), ...request.messages.map(messageSection)];
 }
 
-/** Those of the tools; none where they were not told. */
+/** The sections of the tools; none where they were not reported. */
 export function toolSections({ told }: RecordedRequest): readonly Section[] {
   return Object.entries(told.tools ?? {}).map(([id, tool]) => toolSection(id, tool));
 }
@@ -33,13 +33,16 @@ function toolSection(id: string, tool: unknown): Section {
   return { kind: 'tool', id, text: jsonOf([id, description, schemaOf(inputSchema)]) };
 }
 
-/** A JSON schema: as it is, from the AI SDK's `jsonSchema()`, or the definition inside of a library's schema. */
+/** A JSON schema: itself, from the AI SDK's `jsonSchema()`, or the definition inside of a library's schema. */
 function schemaOf(schema: unknown): unknown {
   const { jsonSchema, _zod, _def } = Object(schema) as Record<string, unknown>;
   return jsonSchema ?? Object(_zod).def ?? _def ?? schema;
 }
 
-/** Those of the system prompt. What stands between fragments (a line break) counts as nobody's; a prompt without spans is one piece. */
+/**
+ * The sections of the system prompt. Text between fragments (a line break) belongs to none; a prompt without spans is one
+ * section.
+ */
 export function systemSections({ system, spans }: RecordedRequest): readonly Section[] {
   if (system === '') return [];
   const places = spans.filter(({ start }, i) => start !== spans[i - 1]?.start);
@@ -57,7 +60,7 @@ function piece(id: string, text: string): Section {
   return { kind: 'fragment', id, text };
 }
 
-/** A message, which is written when its text is asked for: of a long chat that is seldom. */
+/** The section of a message. Its text is written on demand, which is seldom in a long chat. */
 export function messageSection(message: UIMessage): Section {
   return {
     kind: 'message',
@@ -68,12 +71,12 @@ export function messageSection(message: UIMessage): Section {
   };
 }
 
-/** Whether a provider's cache would take one piece for the other. */
+/** Whether a provider's cache would take one section for the other. */
 export function isSame(a: Section, b: Section): boolean {
   return a.kind === b.kind && a.text === b.text;
 }
 
-/** JSON, or the reason why there is none: schemas may be circular. */
+/** The value as JSON, or the reason why it can't be: schemas may be circular. */
 export function jsonOf(value: unknown): string {
   const trail = new Set<unknown>();
   try {
