@@ -1,7 +1,7 @@
 import { type ReactNode, useEffect, useState } from 'react';
 import { useShownIn } from './Shadow.tsx';
 
-/** A button that copies what `text` gives when it is pressed, and says whether it could. */
+/** A button that copies the result of `text`, and says whether that worked. */
 export function Copy({ label, text }: CopyProps): ReactNode {
   const [outcome, setOutcome] = useState('');
   const { navigator } = useShownIn();
@@ -33,7 +33,7 @@ interface CopyProps {
   readonly text: () => string | Promise<string>;
 }
 
-/** Pages that are no secure context have no clipboard. */
+/** Pages outside of secure contexts have no clipboard. */
 export async function writeClipboard(
   { clipboard }: Partial<Navigator>,
   text: CopyProps['text'],

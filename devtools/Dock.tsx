@@ -18,13 +18,13 @@ import { type DevtoolsTheme, Shadow } from './Shadow.tsx';
 import { panelCss } from './theme.ts';
 
 interface DockProps {
-  /** The edge to begin with, until a person chooses one. Undefined: beside the app where there is room, else on top. */
+  /** The edge to begin with, until a person chooses one. Undefined: beside the app if there is room, else at the top. */
   readonly position: DevtoolsPosition | undefined;
   readonly theme: DevtoolsTheme | undefined;
   readonly styleNonce: string | undefined;
-  /** Told how much of the window is taken, also on `:root` as `--contextree-inset-top` and the like. */
+  /** Called with how much of the window is taken; `:root` gets the same as `--contextree-inset-top` and the like. */
   readonly onInsetsChange: ((insets: Insets) => void) | undefined;
-  /** What stands in it; it is handed what its menu offers, and the edge by which it is resized. */
+  /** The content, for the groups of its menu and the edge by which it is resized. */
   readonly children: (groups: Readonly<Record<string, readonly MenuItem[]>>, edge: ReactNode) => ReactNode;
 }
 
@@ -123,7 +123,7 @@ function onResize(hear: () => void): () => void {
   return () => removeEventListener('resize', hear);
 }
 
-/** Tells the app, and its styles, how much of the window is taken; nothing any more when the panel goes. */
+/** Reports to the app, and to its styles, how much of the window is taken; nothing after unmounting. */
 function useInsets(place: Place | undefined, tell: ((insets: Insets) => void) | undefined): void {
   const { side, size } = place ?? {};
   const told = useRef(tell);

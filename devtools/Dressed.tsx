@@ -3,17 +3,17 @@ import { useLoaded } from './loaded.ts';
 import { Style } from './Shadow.tsx';
 import type * as Tools from './tools.ts';
 
-/** What comes right after the first rows. */
+/** Loads the code that follows the first rows. */
 export function loadTools(): Promise<typeof Tools> {
   return import('./tools.ts');
 }
 
-/** The same, undefined until it is there. */
+/** That code; undefined until it is loaded. */
 export function useTools(): typeof Tools | undefined {
   return useLoaded(loadTools, true).value;
 }
 
-/** Children whose styles come later than the panel, as their code does: they are shown when both are here. */
+/** Children whose code and styles are loaded later than the panel: shown when both are there. */
 export function Dressed({ meanwhile, children }: DressedProps): ReactNode {
   const { value: tools, error } = useLoaded(loadTools, true);
   if (error) throw error;
@@ -27,7 +27,7 @@ export function Dressed({ meanwhile, children }: DressedProps): ReactNode {
 }
 
 interface DressedProps {
-  /** What is shown until then. Default: nothing. */
+  /** What to show until then. Default: nothing. */
   readonly meanwhile?: ReactNode;
   readonly children: ReactNode;
 }

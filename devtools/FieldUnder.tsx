@@ -2,7 +2,7 @@ import { useEffect, useState } from 'react';
 import { isCovered } from './covered.ts';
 import type { Extent, Place } from './dock.ts';
 
-/** Tells whether a person types in a field of the app that lies under the panel. */
+/** Reports whether a focused field of the app lies under the panel. */
 export function FieldUnder({ place, extent, onChange }: FieldUnderProps): null {
   const isUnder = useFieldUnder(place, extent);
   useEffect(() => onChange(isUnder), [onChange, isUnder]);
@@ -10,13 +10,13 @@ export function FieldUnder({ place, extent, onChange }: FieldUnderProps): null {
 }
 
 interface FieldUnderProps {
-  /** Where the panel stands; undefined for one in a window of its own. */
+  /** The place of the panel; undefined in a window of its own. */
   readonly place: Place | undefined;
   readonly extent: Extent;
   readonly onChange: (isUnder: boolean) => void;
 }
 
-/** Whether a person types in a field of the app that lies under the panel: an app need not make room. */
+/** Whether a focused field of the app lies under the panel, because the app makes no room. */
 function useFieldUnder(place: Place | undefined, extent: Extent): boolean {
   const [field, setField] = useState<Element | null>(null);
   useEffect(() => {

@@ -2,11 +2,11 @@ import { Component, type ReactNode } from 'react';
 
 interface GuardProps {
   readonly children: ReactNode;
-  /** What to show instead of children that failed. */
+  /** Renders a replacement for children that failed. */
   readonly renderFailure: (error: Error, retry: () => void) => ReactNode;
 }
 
-/** Keeps what goes wrong inside: the app around the devtools never unmounts because of them. */
+/** An error boundary: the app around the devtools never unmounts because of them. */
 export class Guard extends Component<GuardProps, { readonly error: Error | null }> {
   override state: { readonly error: Error | null } = { error: null };
 

@@ -1,7 +1,7 @@
 import type { ContextEngine } from 'contextree';
 import type { ReactNode } from 'react';
 
-/** Which of several engines is shown. */
+/** Chooses which of several engines is shown. */
 export function Engines({ engines, picked, onPick }: EnginesProps): ReactNode {
   return (
     <select
@@ -21,7 +21,7 @@ export function Engines({ engines, picked, onPick }: EnginesProps): ReactNode {
 
 interface EnginesProps {
   readonly engines: readonly ContextEngine[];
-  /** Which of them is shown. */
+  /** The index of the shown one. */
   readonly picked: number;
   readonly onPick: (index: number) => void;
 }
@@ -31,7 +31,7 @@ interface FileNoteProps {
   readonly onClose: (() => void) | undefined;
 }
 
-/** Says that what is shown is a copy, or why a file is none. */
+/** Says that a copy is shown, or why a file can't be opened. */
 export function FileNote({ text, onClose }: FileNoteProps): ReactNode {
   return (
     <div className="bar copy" role="status">

@@ -18,60 +18,60 @@ import { recall, remember } from './memory.ts';
 import { type DevtoolsTheme, Shadow } from './Shadow.tsx';
 import type { RunSettings } from './view.ts';
 
-/** The corner in which the button stands; `relative`: where the component is rendered. */
+/** The corner of the button; `relative`: where the component is rendered. */
 export type DevtoolsButtonPosition = 'top-left' | 'top-right' | 'bottom-left' | 'bottom-right' | 'relative';
 
-/** Which engine to show, and how it looks. */
+/** Props of the panel: the engine to show, and its appearance. */
 export interface ContextDevtoolsPanelProps {
-  /** Whose chat to show; without it, the engine of the nearest `ContextEngineProvider`. */
+  /** The engine to show; default: that of the nearest `ContextEngineProvider`. */
   readonly engine?: ContextEngine;
   /** Several engines, for a page with several chats: the panel has a picker for them. */
   readonly engines?: readonly ContextEngine[];
-  /** Default `system`; what a person chose in the panel comes first. */
+  /** Default `system`; a person's choice in the panel comes first. */
   readonly theme?: DevtoolsTheme;
   /** For pages with a content security policy, in browsers without constructable style sheets. */
   readonly styleNonce?: string;
-  /** The model whose prices and limits to show: `openai:gpt-4o`. Default: the one that the chat's metadata name. */
+  /** The model whose prices and limits to show: `openai:gpt-4o`. Default: the one in the chat's metadata. */
   readonly modelId?: string;
   /**
-   * What counts tokens, instead of the estimate: `createWorkerTokenizer()` of `contextree/tokenizers/o200k-worker`,
-   * made once outside of components, counts exactly and off the main thread. Where it fails, the estimate counts.
+   * The tokenizer to use instead of the estimate: `createWorkerTokenizer()` of `contextree/tokenizers/o200k-worker`, made once
+   * outside of components, counts exactly and off the main thread. Where it fails, the estimate is used.
    */
   readonly tokenizer?: InspectOptions['tokenizer'];
-  /** Which models the view Run may ask, and how: `{ models: ['gpt-4o', 'gpt-5'], body: (model) => ({ model }) }`. */
+  /** The models that the view Run may call, and how: `{ models: ['gpt-4o', 'gpt-5'], body: (model) => ({ model }) }`. */
   readonly run?: RunSettings;
 }
 
-/** The same, and where it stands. */
+/** Props of the floating devtools: those of the panel, and its place. */
 export interface ContextDevtoolsProps extends ContextDevtoolsPanelProps {
-  /** Whether it is open on a first visit; afterwards what the person did last decides. Default false. */
+  /** Whether the panel is open on a first visit; later visits restore the last state. Default false. */
   readonly initialIsOpen?: boolean;
   /**
-   * The edge of the window at which it stands until a person chooses another one. Default: right where the window is at
-   * least 1,152 pixels wide. A narrower one has room at the top or the bottom only, of half its height at most.
+   * The edge of the window to dock at, until a person chooses another one. Default: right where the window is at least 1,152
+   * pixels wide. A narrower one has room at the top or the bottom only, for at most half of its height.
    */
   readonly position?: DevtoolsPosition;
   /**
-   * The keys that open and close it: modifiers (`Mod` is Ctrl or Cmd) and a key's `code`. Default `Mod+Shift+Period`; null for
-   * none.
+   * The hotkey that opens and closes the panel: modifiers (`Mod` is Ctrl or Cmd) and a key's `code`. Default
+   * `Mod+Shift+Period`; null for none.
    */
   readonly hotkey?: string | null;
   /** Default `bottom-right`. */
   readonly buttonPosition?: DevtoolsButtonPosition;
-  /** Fetch the panel's code at once and not when it is first opened: for apps that go offline. Default false. */
+  /** Whether to load the panel's code at once and not when it is first opened: for apps that go offline. Default false. */
   readonly preload?: boolean;
-  /** Told on mounting and on each change. */
+  /** Called on mounting and on each change. */
   readonly onOpenChange?: (isOpen: boolean) => void;
   /**
-   * Told how many CSS pixels of each edge of the window the panel takes, on each change, so that an app can make room. Style sheets
-   * find the same as `--contextree-inset-top`, `-right`, `-bottom` and `-left` on `:root`. All 0 while it is closed, or has
-   * a window of its own.
+   * Called with the CSS pixels that the panel takes of each edge of the window, on each change, so that an app can make room.
+   * Style sheets find the same values as `--contextree-inset-top`, `-right`, `-bottom` and `-left` on `:root`. All are 0 while
+   * the panel is closed, or has a window of its own.
    */
   readonly onInsetsChange?: (insets: Insets) => void;
 }
 
 /**
- * Fetches the panel's code. Whoever makes the devtools says how, so that the `import()` stands where a bundler can see
+ * Loads the panel's code. The maker of the devtools passes the function, so that the `import()` stands where a bundler can see
  * that it is never reached.
  */
 export type LoadPanel = () => Promise<{
@@ -80,12 +80,12 @@ export type LoadPanel = () => Promise<{
   readonly Recording: typeof Recording;
 }>;
 
-/** The same for what the console of the page asks. */
+/** Loads the code of the console API. */
 type LoadConsole = () => Promise<typeof Console>;
 
 /**
- * A button that opens the panel at an edge of the window. While it is closed, nothing of the engine is read, unless a
- * person asked to record.
+ * A button that opens the panel at an edge of the window. While it is closed, nothing of the engine is read, unless a person
+ * chose to record.
  */
 export function floatingDevtools(
   load: LoadPanel,
@@ -116,7 +116,7 @@ export function embeddedDevtools(
   };
 }
 
-/** Nothing on a server, and nothing where something failed. */
+/** Renders nothing on a server, and nothing after an error. */
 function Guest({ children }: { readonly children: ReactNode }): ReactNode {
   return useIsClient() ? <Guard renderFailure={() => null}>{children}</Guard> : null;
 }
@@ -125,7 +125,7 @@ interface AskedProps extends Pick<ContextDevtoolsPanelProps, 'engine' | 'engines
   readonly load: LoadConsole | undefined;
 }
 
-/** Lets the console of the page ask what the panel shows; nobody is asked where there is no engine. */
+/** Gives the page's console access to the engines; nothing without an engine. */
 function Asked({ engine, engines, load }: AskedProps): ReactNode {
   if (!load) return null;
   const given = engines ?? (engine && [engine]);
@@ -233,7 +233,7 @@ function Launcher({
   const panel = isOpen && loaded && (
     <loaded.FloatingPanel {...shown} hotkey={hotkey} takesFocus={isAsked} onClose={() => show(false)} />
   );
-  // An ancestor with a transform or a filter would catch what is fixed to the window.
+  // An ancestor with a transform or a filter would contain what is fixed to the window.
   return (
     <>
       {buttonPosition === 'relative' ? opener : createPortal(opener, document.body)}
@@ -261,7 +261,7 @@ function useHotkey(hotkey: string | null, press: () => void): void {
   }, [hotkey]);
 }
 
-/** The panel's code, fetched when it is first wanted. */
+/** The panel's code, loaded when it is first needed. */
 function usePanel(load: LoadPanel, isWanted: boolean): Awaited<ReturnType<LoadPanel>> | undefined {
   const { value, error } = useLoaded(load, isWanted);
   useEffect(() => {

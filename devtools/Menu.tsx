@@ -1,15 +1,15 @@
 import { type KeyboardEvent, type ReactNode, useId, useRef, useState } from 'react';
 import { Dressed, useTools } from './Dressed.tsx';
 
-/** One line of a menu: an action, or one choice of several. */
+/** One item of a menu: an action, or a choice. */
 export interface MenuItem {
   readonly label: string;
   readonly run: () => void;
-  /** Of a choice: whether it is the one. */
+  /** For a choice: whether it is chosen. */
   readonly isChosen?: boolean;
-  /** Of a choice: false where several may be chosen. Default true. */
+  /** For a choice: false if several may be chosen. Default true. */
   readonly isOneOf?: boolean;
-  /** Why it can't be done now. */
+  /** Why it is disabled. */
   readonly off?: string | undefined;
 }
 
@@ -60,8 +60,8 @@ export function Menu({ label, sign = '⋯', groups }: MenuProps): ReactNode {
 
 interface MenuProps {
   readonly label: string;
-  /** What is seen on the button. */
+  /** The visible text of the button. */
   readonly sign?: string;
-  /** Lines by the name of their group, in order. */
+  /** Items by the name of their group, in order. */
   readonly groups: Readonly<Record<string, readonly MenuItem[]>>;
 }

@@ -1,7 +1,7 @@
 import { type KeyboardEvent, type ReactNode, useEffect, useRef } from 'react';
 import type { MenuItem } from './Menu.tsx';
 
-/** The lines of an open menu: arrows go through them, Escape closes the menu alone. */
+/** The items of an open menu: arrows move through them, Escape closes the menu only. */
 export function MenuItems({ id, label, groups, onClose }: MenuItemsProps): ReactNode {
   const place = useRef<HTMLDivElement>(null);
   useEffect(() => itemsIn(place.current)[0]?.focus(), []);

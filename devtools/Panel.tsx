@@ -9,11 +9,11 @@ import { panelCss } from './theme.ts';
 import type { ViewProps } from './view.ts';
 import { Views } from './Views.tsx';
 
-/** What the panel shows, and how. */
+/** Props of the panel's content. */
 export interface PanelProps {
-  /** Whose chat to show; without it, the provider's. */
+  /** The engine to show; default: the provider's. */
   readonly engine?: ContextEngine | undefined;
-  /** Several of them, to pick from. */
+  /** Several engines, to choose from. */
   readonly engines?: readonly ContextEngine[] | undefined;
   readonly theme?: DevtoolsTheme | undefined;
   readonly styleNonce?: string | undefined;
@@ -22,7 +22,7 @@ export interface PanelProps {
   readonly run?: ViewProps['run'];
 }
 
-/** The same for a panel that stands at the window. */
+/** Props of a panel at an edge of the window. */
 interface FloatingProps extends PanelProps {
   readonly position?: DevtoolsPosition | undefined;
   readonly onInsetsChange?: ((insets: Insets) => void) | undefined;
@@ -37,7 +37,7 @@ interface FloatingProps extends PanelProps {
 export function FloatingPanel(props: FloatingProps): ReactNode {
   const { position, theme, styleNonce, onInsetsChange, hotkey, onClose } = props;
   const onKeyDown = (event: KeyboardEvent): void => {
-    // What is pressed in here gets no further than the shadow root, nor out of a window of its own.
+    // Key events in here do not leave the shadow root, nor a window of its own.
     const isPressed = hotkey !== null && isHotkey(event.nativeEvent, hotkey);
     if (isPressed || (event.key === 'Escape' && !event.defaultPrevented)) onClose();
   };
@@ -77,7 +77,7 @@ export function EmbeddedPanel(props: PanelProps): ReactNode {
   );
 }
 
-/** Records while the panel is closed, where a person asked for that; shows nothing. */
+/** Records while the panel is closed, if a person chose that; shows nothing. */
 export function Recording({ engine, engines = engine && [engine] }: PanelProps): ReactNode {
   return engines ? engines.map((one, i) => <RecordingOf key={i} engine={one} />) : <ProvidedRecording />;
 }

@@ -2,7 +2,7 @@ import type { KeyboardEvent, PointerEvent, ReactNode } from 'react';
 import { type Extent, isBeside, type Place } from './dock.ts';
 import { sizeAfterKey, sizeAt } from './resize.ts';
 
-/** The edge that is dragged; with the keyboard, arrows move it: a separator that has focus is a control. */
+/** The edge by which the panel is resized, with the pointer or the arrow keys: a focusable separator is a control. */
 export function Resizer({ place, extent, onSize }: ResizerProps): ReactNode {
   const { side, size, least, most } = place;
   const onKeyDown = (event: KeyboardEvent): void => {

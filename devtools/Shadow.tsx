@@ -4,13 +4,13 @@ import { createPortal } from 'react-dom';
 /** Light, dark, or whatever the system says. */
 export type DevtoolsTheme = 'light' | 'dark' | 'system';
 
-/** What stands in a shadow root, and how it is dressed. */
+/** The content of a shadow root, and its styles. */
 interface ShadowProps {
   readonly css: string;
-  /** For pages whose policy refuses styles and browsers without constructable sheets. */
+  /** For pages whose policy refuses styles, in browsers without constructable style sheets. */
   readonly nonce?: string | undefined;
   readonly theme?: DevtoolsTheme | undefined;
-  /** Declarations of the host, the one element that the page's own styles could reach. */
+  /** Declarations for the host, the one element that the page's own styles reach. */
   readonly host?: string;
   readonly className?: string;
   /** `--size` inside, in CSS pixels. */
@@ -18,7 +18,7 @@ interface ShadowProps {
   readonly children: ReactNode;
 }
 
-/** The root that shows what asks, and its window where that is no longer the app's. */
+/** The root that shows a component, and its window. */
 interface Showing {
   readonly window: Window | null;
   readonly root: ShadowRoot | null;
@@ -27,12 +27,12 @@ interface Showing {
 
 const Shown = createContext<Showing>({ window: null, root: null });
 
-/** The window that shows what asks: its frames and its clipboard, also where that is no longer the app's window. */
+/** The window that shows the calling component, with its frames and its clipboard; it need not be the app's window. */
 export function useShownIn(): Window {
   return useContext(Shown).window ?? window;
 }
 
-/** Styles that come with the code of what is styled: they are there before it is painted, and stay. */
+/** Styles that are loaded with their component: adopted before it is painted, and kept. */
 export function Style({ css }: { readonly css: string }): ReactNode {
   const { root, nonce } = useContext(Shown);
   useLayoutEffect(() => {
@@ -42,8 +42,8 @@ export function Style({ css }: { readonly css: string }): ReactNode {
 }
 
 /**
- * Children in a shadow root of their own. The page's styles end at it, and so do the events that happen inside: an
- * app must not take a key pressed here for one of its own. It is open, so that tests and assistive tools see in.
+ * Children in a shadow root of their own. The page's styles end at it, and so do events inside it: an app must not take a key
+ * pressed here for one of its own. The root is open, so that tests and assistive tools see into it.
  */
 export function Shadow({
   css,
@@ -82,7 +82,7 @@ export function Shadow({
   return <div ref={attach}>{root && createPortal(content, root)}</div>;
 }
 
-/** The app's own window where it is that: tests and tools may stand in the place of what it has. */
+/** The root's window; null for the app's own: tests and tools may have replaced what that one has. */
 function windowOf({ ownerDocument }: ShadowRoot): Window | null {
   return ownerDocument === document ? null : ownerDocument.defaultView;
 }
@@ -92,7 +92,7 @@ function canAdopt(root: ShadowRoot): boolean {
   return 'adoptedStyleSheets' in root && typeof view?.CSSStyleSheet?.prototype.replaceSync === 'function';
 }
 
-/** What each root has adopted. */
+/** The sheets that each root has adopted. */
 const sheets = new WeakMap<ShadowRoot, Set<string>>();
 
 /** A constructed sheet needs no permission from a content security policy. It belongs to one document. */
@@ -110,7 +110,7 @@ function stop(event: { stopPropagation(): void }): void {
   event.stopPropagation();
 }
 
-/** React lets events of a portal rise to the component that rendered it; here they end. */
+/** React lets events of a portal bubble to the component that rendered it; these handlers stop them. */
 const quiet = {
   onClick: stop,
   onDoubleClick: stop,

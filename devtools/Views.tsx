@@ -23,7 +23,7 @@ import type * as Records from './views/records.ts';
 
 type View = (props: ViewProps) => ReactNode;
 
-/** Views beside the graph: the code of each comes when it is first shown. */
+/** The views beside the graph, whose code is loaded when they are first shown. */
 const later: Readonly<Partial<Record<ViewName, () => Promise<View>>>> = {
   Compare: async () => (await import('./views/Compare.tsx')).Compare,
   Prompt: async () => (await import('./views/Prompt.tsx')).Prompt,
@@ -43,17 +43,17 @@ function records(): Promise<typeof Records> {
 const tabs: readonly ViewName[] = VIEWS.filter((name) => name === 'Graph' || name in later);
 
 interface ViewsProps extends Pick<ViewProps, 'modelId' | 'tokenizer' | 'run'> {
-  /** Whose chat to show; without it, the provider's. */
+  /** The engine to show; default: the provider's. */
   readonly engine?: ContextEngine | undefined;
-  /** Several of them, to pick from. */
+  /** Several engines, to choose from. */
   readonly engines?: readonly ContextEngine[] | undefined;
   /** Whether focus goes to the tabs as they appear. */
   readonly takesFocus?: boolean;
-  /** What stands at the end of the header. */
+  /** What to show at the end of the header. */
   readonly children?: ReactNode;
 }
 
-/** The views of one engine, each of which may fail without harm to anything around it. They look at the same messages. */
+/** The views of one engine, which share the selected messages. Each has an error boundary of its own. */
 export function Views({
   engine,
   engines = [],
@@ -138,7 +138,7 @@ interface TabsProps {
   readonly takesFocus: boolean;
 }
 
-/** A tab for each view. Where they have no room they scroll, and a menu beside them names them all. */
+/** A tab for each view. Without enough room they scroll, and a menu beside them lists them all. */
 function Tabs({ id, tab, onSelect, list, takesFocus }: TabsProps): ReactNode {
   const isCut = useIsCut(list);
   useLayoutEffect(() => revealTab(list.current, tab, isCut), [list, tab, isCut]);
@@ -194,7 +194,7 @@ function Tabs({ id, tab, onSelect, list, takesFocus }: TabsProps): ReactNode {
   );
 }
 
-/** Whether there are more tabs than room for them. The menu takes some of it, so it goes a little later than it comes. */
+/** Whether the tabs have too little room. The menu takes some of it, so it disappears at a larger width than it appears at. */
 function useIsCut(list: RefObject<HTMLElement | null>): boolean {
   const [isCut, setCut] = useState(false);
   useLayoutEffect(() => {
@@ -213,7 +213,7 @@ function tabIn(list: HTMLElement | null, name: ViewName): HTMLElement | null {
   return list?.querySelector(`[data-tab="${name}"]`) ?? null;
 }
 
-/** Scrolls the tabs alone: the browser's own way would scroll the page around an embedded panel, too. */
+/** Scrolls the tabs alone: `scrollIntoView()` would scroll the page around an embedded panel, too. */
 function revealTab(list: HTMLElement | null, name: ViewName, isCut: boolean): void {
   const tab = tabIn(list, name);
   if (!isCut || !list || !tab) return;
@@ -252,10 +252,10 @@ function ViewOf({
   const { engine } = rest;
   const state = useLive(engine);
   useEffect(() => {
-    // What goes wrong while reading stands in the state.
+    // The state reports a failed read.
     engine.ready().catch(() => undefined);
   }, [engine]);
-  // For the view of the log.
+  // For the view Log.
   useEffect(() => tools?.logOf(engine).listen(), [tools, engine]);
   useEffect(() => engine.record(), [engine]);
   const load = later[tab];
@@ -275,7 +275,7 @@ function ViewOf({
   );
 }
 
-/** What is asked of the engine takes the moment along: another revision may know another message. */
+/** The known messages of a sight, at a revision: another revision may know others. */
 function sightIn(
   { engine }: { readonly engine: ContextEngine; readonly revision: number },
   { node, against }: Sight,

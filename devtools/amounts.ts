@@ -1,4 +1,4 @@
-// Time and money as a person reads them in a row: short, and never more exact than they are.
+// Durations and costs for rows: short, and not more exact than they are.
 
 /** A number of milliseconds: `320 ms`, `1.2 s`, `2 min 5 s`. */
 export function span(ms: number): string {

@@ -1,6 +1,6 @@
 import { useState } from 'react';
 
-/** Runs what a person asked for, and keeps why it could not be done until the next one. */
+/** Runs a person's actions, and keeps the last failure until the next action. */
 export function useAttempt(): {
   readonly failure: string | undefined;
   readonly attempt: (act: () => Promise<unknown>) => void;

@@ -1,6 +1,6 @@
 import type { ContextEngine, EngineState } from 'contextree';
 
-/** Why no branch can be made now; undefined where one can. */
+/** Why no branch can be made now; undefined if one can. */
 export function branchOff({ pending }: Pick<EngineState, 'pending'>): string | undefined {
   if (pending.length === 0) return undefined;
   return pending.length === 1

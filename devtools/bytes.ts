@@ -1,4 +1,4 @@
-/** A number as people read it: `10,482`. */
+/** A number for people: `10,482`. */
 export function number(value: number): string {
   return value.toLocaleString('en');
 }

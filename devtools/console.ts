@@ -1,41 +1,41 @@
 import { type ContextEngine, maskSecrets } from 'contextree';
 
 /**
- * What a person at the console of the page, or an agent that reads it, asks of the chats: `__CONTEXTREE__` in development.
+ * The API for the page's console, and for agents that read it: `__CONTEXTREE__` in development.
  *
- * It only reads. All answers are plain data, with secrets masked, so that they can be copied into an issue or a prompt.
- * Chats are named by their ids, and the one whose devtools were mounted last is asked where none is named.
+ * It only reads. All results are plain data with secrets masked, so that they can be copied into an issue or a prompt. Chats
+ * are named by their ids; the default is the one whose devtools were mounted last.
  */
 export interface ContextreeConsole {
-  /** What can be asked, in words. */
+  /** The methods, for people. */
   readonly help: string;
-  /** The chats that devtools are mounted for, with their branches. */
+  /** The chats with mounted devtools, and their branches. */
   readonly chats: () => Promise<unknown>;
   /** Messages as previews, branches and checkpoints; with `at` (ms since epoch) as they were. */
   readonly graph: (options?: AskedChat & { readonly at?: number }) => Promise<unknown>;
-  /** What a model would get at a message: the system prompt, the messages, and their tokens. Default: the head. */
+  /** The input of a model at a message: the system prompt, the messages, and their tokens. Default: the head. */
   readonly promptAt: (message?: string, options?: AskedChat) => Promise<unknown>;
-  /** How two messages or branches differ, turn by turn from their common ancestor. */
+  /** The difference between two messages or branches, turn by turn from their common ancestor. */
   readonly compare: (a: string, b: string, options?: AskedChat) => Promise<unknown>;
   /** Why the provider's cache did not serve a recorded request. Default: the last one. */
   readonly whyCacheBroke: (requestId?: string, options?: AskedChat) => Promise<unknown>;
-  /** What was done with branches and checkpoints. */
+  /** The operations on branches and checkpoints. */
   readonly operations: (options?: AskedChat) => Promise<unknown>;
-  /** How much is stored, and what is wrong with the chat as it is stored. */
+  /** The size of the store, and what is wrong with the stored chat. */
   readonly storage: (options?: AskedChat) => Promise<unknown>;
 }
 
-/** Which chat is asked. */
+/** The chat to read. */
 export interface AskedChat {
   readonly chatId?: string;
 }
 
-/** Where the console finds it. */
+/** The global object that holds the API. */
 const page = globalThis as { __CONTEXTREE__?: ContextreeConsole };
 
 const mounted: ContextEngine[] = [];
 
-/** Lets the console be asked of an engine until the result is called. Nothing is read before it is asked. */
+/** Makes an engine readable from the console until the result is called. Nothing is read before a call. */
 export function openConsole(engine: ContextEngine): () => void {
   mounted.push(engine);
   page['__CONTEXTREE__'] ??= createConsole();

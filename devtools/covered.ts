@@ -1,6 +1,6 @@
 import type { Extent, Place } from './dock.ts';
 
-/** Whether something at this place of the window lies under the panel. */
+/** Whether a box in the window lies under the panel. */
 export function isCovered(box: Omit<DOMRect, 'toJSON'>, { side, size }: Place, window: Extent): boolean {
   if (side === 'top') return box.top < size;
   if (side === 'bottom') return box.bottom > window.height - size;

@@ -1,16 +1,16 @@
 /**
- * Where the floating panel stands.
+ * The place of the floating panel.
  *
- * A panel must not cover what a person needs to write and send. Beside the app there is room for it in a wide window only;
- * in a narrower one it stands at the top, because an app's text box is at the bottom, and takes half of the height at most.
- * How much it takes of the window is told to the app, which can make room. Pure: numbers in CSS pixels.
+ * A panel must not cover what a person needs to write and send. Only a wide window has room for it beside the app; in a
+ * narrower one it docks at the top, because an app's text box is at the bottom, and takes half of the height at most. The app
+ * is told how much of the window the panel takes, so that it can make room. Pure: numbers in CSS pixels.
  */
 export type DevtoolsPosition = 'top' | 'right' | 'bottom' | 'left';
 
-/** From this width on the panel may stand beside the app. */
+/** From this width of the window on, the panel may dock beside the app. */
 const WIDE = 1152;
 
-/** What stays for the app beside the panel. */
+/** The width that is left for the app beside the panel. */
 const LEFT_FOR_APP = 560;
 
 /** A panel at an edge of the window. */
@@ -22,13 +22,13 @@ export interface Place {
   readonly most: number;
 }
 
-/** Width and height of a window, or of a panel; a size that nobody chose is undefined. */
+/** The size of a window, or of a panel, where a size that nobody chose is undefined. */
 export interface Extent {
   readonly width: number;
   readonly height: number;
 }
 
-/** Where a panel stands: at the edge that was chosen, where the window has room for it there. */
+/** The place of a panel: the chosen edge, if the window has room for it there. */
 export function placeOf(
   chosen: DevtoolsPosition | undefined,
   size: Partial<Extent>,
@@ -49,10 +49,10 @@ export function isBeside(side: DevtoolsPosition): boolean {
 /** How much of each edge of the window the panel takes. */
 export type Insets = Readonly<Record<DevtoolsPosition, number>>;
 
-/** Nothing is taken. */
+/** The panel takes nothing. */
 export const NO_INSETS: Insets = { top: 0, right: 0, bottom: 0, left: 0 };
 
-/** What a panel takes; nothing where there is none at the window. */
+/** How much a panel takes; nothing without a place. */
 export function insetsOf(place: Place | undefined): Insets {
   return place ? { ...NO_INSETS, [place.side]: place.size } : NO_INSETS;
 }

@@ -1,6 +1,6 @@
 import type { ContextEngine, ContextEvent, EngineState } from 'contextree';
 
-/** What an event says, on one line, without its type and its duration. */
+/** The content of an event on one line, without its type and its duration. */
 export function eventLine(event: ContextEvent): string {
   switch (event.type) {
     case 'set':
@@ -21,7 +21,7 @@ export function eventLine(event: ContextEvent): string {
     case 'error':
       return `${event.code}: ${event.message}`;
     default:
-      // A newer engine tells of more.
+      // A newer engine has further events.
       return '';
   }
 }
@@ -30,7 +30,7 @@ function counted(count: number, what: string): string {
   return `${count.toLocaleString('en')} ${what}${count === 1 ? '' : 's'}`;
 }
 
-/** The key of the message that an event is about, else of the last one of its branch; undefined for none that is known. */
+/** The key of the message of an event, else of the last one of its branch; undefined for unknown ones. */
 export function keyOfEvent(
   event: ContextEvent,
   engine: Pick<ContextEngine, 'node'>,
@@ -58,14 +58,14 @@ export function keyOfEvent(
   }
 }
 
-/** The time of day to the millisecond, as the person writes it. */
+/** The time of day to the millisecond, in the person's format. */
 export function clockTime(at: number): string {
   const date = new Date(at);
   const ms = String(date.getMilliseconds()).padStart(3, '0');
   return `${date.toLocaleTimeString(undefined, { hourCycle: 'h23' })}.${ms}`;
 }
 
-/** How long something took: `0.4 ms`, `12 ms`, `3.2 s`; '' for what takes no time. */
+/** A duration: `0.4 ms`, `12 ms`, `3.2 s`; '' for none. */
 export function duration(ms: number): string {
   if (ms === 0) return '';
   if (ms < 10) return `${ms.toFixed(1)} ms`;

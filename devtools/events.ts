@@ -2,18 +2,18 @@ import type { ContextEngine, ContextEvent } from 'contextree';
 import { useCallback, useSyncExternalStore } from 'react';
 import { useShownIn } from './Shadow.tsx';
 
-/** An event of an engine, in the order in which they came. */
+/** An event of an engine, numbered in order. */
 export interface Logged {
-  /** Counts events; unique in its log. */
+  /** Unique in its log. */
   readonly number: number;
   readonly event: ContextEvent;
-  /** How many events it stands for: drafts of one message that followed each other are one, the last of them. */
+  /** How many events it stands for: consecutive drafts of one message are one, the last of them. */
   readonly count: number;
 }
 
 /**
- * What an engine did while somebody listened, the last 1,000 events. They hold ids, names and times, no content, so a full
- * log is some hundred kilobytes.
+ * The last 1,000 events of an engine since somebody listened. They hold ids, names and times, no content, so a full log is some
+ * hundred kilobytes.
  */
 export class EventLog {
   readonly #engine: ContextEngine;
@@ -29,7 +29,7 @@ export class EventLog {
     this.#engine = engine;
   }
 
-  /** Listens until the result is called. Several that listen cost as much as one. */
+  /** Listens until the result is called. Several listeners cost as much as one. */
   listen(): () => void {
     if (this.#listeners === 0) this.#stop = this.#engine.subscribe((event) => this.#add(event));
     this.#listeners += 1;
@@ -40,7 +40,7 @@ export class EventLog {
   }
 
   #add(event: ContextEvent): void {
-    // A copy of a chat tells what happened then whenever somebody begins to listen.
+    // A session's engine sends its exported events to each new subscriber.
     if (this.#seen.has(event)) return;
     this.#seen.add(event);
     const last = this.#entries.at(-1);
@@ -51,14 +51,14 @@ export class EventLog {
     for (const reader of this.#readers) reader();
   }
 
-  /** The events, oldest first; the same list until there is another one. */
+  /** The events, oldest first; the same list until there is a new one. */
   readonly list = (): readonly Logged[] => {
     const last = this.#entries.at(-1);
     const isNew = last !== this.#told.at(-1) || this.#entries.length !== this.#told.length;
     return isNew ? (this.#told = [...this.#entries]) : this.#told;
   };
 
-  /** Tells of each event; returns the way to stop. */
+  /** Notifies of each event; returns a function that unsubscribes. */
   subscribe(reader: () => void): () => void {
     this.#readers.add(reader);
     return () => this.#readers.delete(reader);
@@ -80,7 +80,7 @@ function isSameDraft(a: ContextEvent, b: ContextEvent): boolean {
 
 const logs: WeakMap<ContextEngine, EventLog> = /* @__PURE__ */ new WeakMap();
 
-/** The log of an engine: one for all panels that show it. */
+/** The log of an engine, shared by all panels that show it. */
 export function logOf(engine: ContextEngine): EventLog {
   const log = logs.get(engine) ?? new EventLog(engine);
   logs.set(engine, log);

@@ -2,7 +2,7 @@ import type { UIMessage } from 'ai';
 import type { ContextEngine } from 'contextree';
 import { partsOf } from './messageText.ts';
 
-// A message, or what leads to it, as something to paste elsewhere.
+// A message, or the chain up to it, in forms to paste elsewhere.
 
 /** A message as Markdown, for an issue or a document. */
 export function asMarkdown(message: UIMessage): string {
@@ -42,13 +42,13 @@ function fenced(language: string, text: string): string {
   return `${fence}${language}\n${text}\n${fence}`;
 }
 
-/** The messages from the first one to this one, as `UIMessage[]` in JSON: what `messages` of a chat may begin with. */
+/** The chain up to a message, as `UIMessage[]` in JSON: what `messages` of a chat can begin with. */
 export async function chainAsJson(engine: ContextEngine, messageKey: string): Promise<string> {
   return JSON.stringify((await engine.resolve({ at: messageKey })).messages, null, 2);
 }
 
 /**
- * The call that would ask for this answer again, or answer this question, as a module for AI SDK 5, 6 and 7. It needs a
+ * The call that would request this answer again, or an answer to this question, as a module for AI SDK 5, 6 and 7. It needs a
  * model and nothing of contextree.
  */
 export async function asCall(engine: ContextEngine, messageKey: string): Promise<string> {

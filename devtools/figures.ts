@@ -1,6 +1,6 @@
-// Numbers as a person reads them in a row: short, and never more exact than they are.
+// Numbers for rows: short, and not more exact than they are.
 
-/** Tokens, messages and the like: `812`, `1.2k`, `61k`, `1.2M`. */
+/** Tokens, messages and other counts: `812`, `1.2k`, `61k`, `1.2M`. */
 export function count(number: number): string {
   return compact.format(number).replace('K', 'k');
 }
@@ -10,7 +10,7 @@ const compact: Intl.NumberFormat = /* @__PURE__ */ new Intl.NumberFormat('en', {
   maximumFractionDigits: 1,
 });
 
-/** How long ago a moment was, in ms since epoch: `now`, `5 min`, `3 h`, `2 d`, `1 y`. */
+/** The age of a moment, given in ms since epoch: `now`, `5 min`, `3 h`, `2 d`, `1 y`. */
 export function age(at: number, now: number = Date.now()): string {
   const minutes = Math.floor((now - at) / 60_000);
   if (minutes < 1) return 'now';

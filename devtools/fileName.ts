@@ -1,4 +1,4 @@
-/** A name for a file that is made now: `contextree-log-2026-11-26T0912.json`. */
+/** The name of a new file: `contextree-log-2026-11-26T0912.json`. */
 export function fileName(what: string): string {
   const now = new Date().toISOString().slice(0, 16).replace(':', '');
   return `contextree-${what}-${now}.json`;

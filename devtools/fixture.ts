@@ -3,12 +3,12 @@ import { partsAfter } from './replayed.ts';
 import type { RecordedRequest } from './requests.ts';
 
 /**
- * A test for Vitest that plays a recorded request again, with what was recorded in it, secrets masked: it passes as it is,
- * and says what an app makes of that answer when one writes the app into it.
+ * A Vitest test that replays a recorded request, which it contains with secrets masked. It passes as it is; render the app in
+ * it to test what the app makes of that answer.
  */
 export async function fixtureOf(request: RecordedRequest): Promise<string> {
   const { messages, chunks, at, trigger } = await request.masked();
-  // Not in the text below: there it would look like an import of this very file.
+  // Not in the text below, where it would look like an import of this very file.
   const entry = ['contextree', 'ai', 'replay'].join('/');
   const { length } = chunks;
   const said = textIn(partsAfter(chunks, length));

@@ -2,7 +2,7 @@ import type { ContextEngine, EngineState } from 'contextree';
 import { useCallback, useMemo, useSyncExternalStore } from 'react';
 import { useShownIn } from './Shadow.tsx';
 
-/** The engine's state, followed while mounted: one subscription, at most one render per animation frame. */
+/** The engine's state, followed while mounted: one subscription, at most one render for each animation frame. */
 export function useLive(engine: ContextEngine): EngineState {
   const shownIn = useShownIn();
   const subscribe = useCallback(
@@ -14,8 +14,8 @@ export function useLive(engine: ContextEngine): EngineState {
 }
 
 /**
- * A copy in which long lists can't be enumerated: at each render, React's development build compares whatever it can
- * enumerate in props, and of 10,000 messages that takes seconds.
+ * A copy in which long lists are not enumerable: at each render, React's development build compares all enumerable props, and
+ * for 10,000 messages that takes seconds.
  */
 export function hiding<T extends object>(value: T, ...lists: (keyof T)[]): T {
   const copy = { ...value };
@@ -23,7 +23,7 @@ export function hiding<T extends object>(value: T, ...lists: (keyof T)[]): T {
   return copy;
 }
 
-/** Frames of the window that shows the panel: those of a page behind it stand still. */
+/** Uses the frames of the window that shows the panel: those of a page behind it stand still. */
 function followByFrame(engine: ContextEngine, shownIn: Window, notify: () => void): () => void {
   let frame = 0;
   const stop = engine.state.subscribe(() => {

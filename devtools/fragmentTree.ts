@@ -6,25 +6,25 @@ import {
   type InspectOptions,
 } from 'contextree';
 
-/** The fragments of a prompt as a tree, and what is known of each of its rows. */
+/** The fragments of a prompt as a tree, and the facts of each row. */
 export interface FragmentTree {
-  /** As data: a key for each fragment, and under it what it holds. */
+  /** The tree as data: a key for each fragment, with its content. */
   readonly value: Readonly<Record<string, unknown>>;
-  /** By the path that the row has in a tree: `/role`, `/group/hint 2`. */
+  /** By the path of the row in the tree: `/role`, `/group/hint 2`. */
   readonly facts: ReadonlyMap<string, FragmentFacts>;
   readonly estimate: EstimateResult;
 }
 
-/** What is known of a fragment. */
+/** The facts of a fragment. */
 export interface FragmentFacts {
   readonly tokens?: number;
   /** Why it is not in the prompt. */
   readonly problem?: string;
-  /** What is told beside it: where it came from, and whether it is kept. */
+  /** Where it came from, and whether it is kept, for people. */
   readonly notes: readonly string[];
 }
 
-/** What is asked of an engine, at one moment. */
+/** What the tree is made of. */
 export interface FragmentMoment {
   readonly engine: ContextEngine;
   readonly fragments: readonly ContextFragment[];
@@ -33,12 +33,12 @@ export interface FragmentMoment {
   readonly tokenizer?: InspectOptions['tokenizer'];
 }
 
-/** Groups whose pieces are counted one by one; a prompt of more is shown without. */
+/** The most groups whose pieces are counted one by one; with more, none are. */
 const MOST_GROUPS = 50;
 
 /**
- * The tree of an engine's fragments. What a fragment takes is counted with it rendered alone, and so are the pieces of a
- * group. Costs a look at the prompt, and one for each group.
+ * The tree of an engine's fragments. The tokens of a fragment are those of it rendered alone, and so are those of a group's
+ * pieces. Costs an estimate of the prompt, and one for each group.
  */
 export async function fragmentTree(moment: FragmentMoment, signal: AbortSignal): Promise<FragmentTree> {
   const { engine, fragments, pending, modelId, tokenizer } = moment;
@@ -92,7 +92,7 @@ async function countAlone(
   return (await engine.estimate({ ...options, fragments, messages: [] })).fragments;
 }
 
-/** The fragments that a fragment is made of; none, where it holds anything else. */
+/** The fragments that a fragment consists of; none if it holds anything else. */
 function childrenOf(fragment: ContextFragment | undefined): readonly ContextFragment[] {
   const data: unknown = fragment?.data;
   const items: readonly unknown[] = Array.isArray(data) ? data : [data];
@@ -108,7 +108,7 @@ function notesOf(engine: ContextEngine, fragment: ContextFragment | undefined, d
   ];
 }
 
-/** Names as keys of one record: the second `hint` is `hint 2`. */
+/** Names as unique keys: the second `hint` is `hint 2`. */
 function keysOf(names: readonly string[]): readonly string[] {
   const seen = new Map<string, number>();
   return names.map((name) => {
@@ -118,12 +118,12 @@ function keysOf(names: readonly string[]): readonly string[] {
   });
 }
 
-/** As paths of a tree have it. */
+/** A key, escaped as in the paths of a tree. */
 function escaped(key: string): string {
   return key.replaceAll('~', '~0').replaceAll('/', '~1');
 }
 
-/** What JSON would lose stands there in words. */
+/** Data as JSON; values that JSON would lose are described. */
 function plain(data: unknown): unknown {
   if (typeof data === 'function') return '[lazy]';
   return typeof data === 'object' && data !== null ? data : String(data);

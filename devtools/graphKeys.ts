@@ -2,7 +2,7 @@ import type { ViewProps } from './view.ts';
 import { branchAt } from './branching.ts';
 import { textOf } from './messageText.ts';
 
-/** What single keys do with the message that the list stands on; resolves when it is done, rejects with why it was not. */
+/** What single keys do with the current message of the list; resolves when it is done, rejects with the reason of a failure. */
 export const graphKeys: Readonly<Record<string, (props: ViewProps, at: string, shownIn: Window) => unknown>> =
   {
     b: ({ engine, state }, at) => branchAt(engine, state, at),

@@ -3,15 +3,15 @@ import { hiding } from './follow.ts';
 import { indicesByKey, layoutLanes, parentIndices, type Lanes } from './lanes.ts';
 
 /**
- * A chat's graph as the panel draws it: lanes, and what is written on them. Nodes are indices into `nodes`.
- * Colours follow branches, not lanes: two branches that use one lane one after the other must not look like one.
+ * A chat's graph as the panel draws it: lanes, and labels on them. Nodes are indexes into `nodes`. Colours follow branches, not
+ * lanes: two branches that use one lane one after the other must look different.
  */
 export interface GraphModel {
   /** In the order in which they were written. */
   readonly nodes: readonly GraphNode[];
   readonly indexOf: ReadonlyMap<string, number>;
   readonly lanes: Lanes;
-  /** The branch that a message is coloured after, as an index into the branches; -1 where none reaches it. */
+  /** The branch whose colour a message has, as an index into the branches; -1 for a message that no branch reaches. */
   readonly colour: Int32Array;
   /** Branches that end at a message. */
   readonly heads: ReadonlyMap<number, readonly BranchInfo[]>;
@@ -20,8 +20,8 @@ export interface GraphModel {
 }
 
 /**
- * The model of these messages. `activeKeys` are keys of the end of the active path, the best one first: the head may be
- * a message that is reserved and does not show yet, then the last shown one stands for it.
+ * The model of these messages. `activeKeys` are candidates for the end of the active path, the best one first: the head may be
+ * reserved and not show yet; then the last shown message stands for it.
  */
 export function graphModel(
   nodes: readonly GraphNode[],
@@ -91,12 +91,12 @@ function colourBranches(
   return colour;
 }
 
-/** Whether a row can be folded: it begins a way beside the active path, or a tree of its own, with more behind it. */
+/** Whether a row can be folded: it begins a lane beside the active path, or a tree of its own, and has descendants. */
 export function canFold({ lanes }: GraphModel, node: number): boolean {
   return lanes.start[node] === node && (lanes.size[node] as number) > 1 && lanes.row[node] !== 0;
 }
 
-/** A way that was left is folded at first when it is longer than this, or it hides how the conversation went on. */
+/** The length above which a left branch is folded at first, if it does not show how the conversation continued. */
 const FOLDED_BEYOND = 12;
 
 /** Whether a row is folded; `choices` are what the person folded or unfolded, by message key. */
@@ -106,7 +106,7 @@ export function isFolded(model: GraphModel, choices: ReadonlyMap<string, boolean
   return chosen ?? (model.lanes.size[node] as number) > FOLDED_BEYOND;
 }
 
-/** The messages that have a row, top down: what is folded away is left out. */
+/** The messages that have a row, top down, without folded ones. */
 export function visibleRows(model: GraphModel, choices: ReadonlyMap<string, boolean>): Int32Array {
   const { order, size } = model.lanes;
   const rows = new Int32Array(order.length);
@@ -119,7 +119,7 @@ export function visibleRows(model: GraphModel, choices: ReadonlyMap<string, bool
   return rows.subarray(0, count);
 }
 
-/** The folded row that hides a message, or the message itself when it shows. */
+/** The folded row that hides a message, or the message itself if it shows. */
 export function shownFor(model: GraphModel, choices: ReadonlyMap<string, boolean>, node: number): number {
   const { start, parent } = model.lanes;
   let shown = node;
@@ -131,7 +131,7 @@ export function shownFor(model: GraphModel, choices: ReadonlyMap<string, boolean
   return shown;
 }
 
-/** The rows at which the conversation goes on in more than one way, in order. */
+/** The rows with more than one continuation, in order. */
 export function forkRows({ lanes }: GraphModel, rows: Int32Array): number[] {
   const forks = new Set<number>();
   for (const node of lanes.order)
@@ -149,7 +149,7 @@ export function headsWithin({ lanes, heads }: GraphModel, node: number): BranchI
     .flatMap(([, branches]) => branches);
 }
 
-/** The colours of the lines that pass a row on its left, lane 0 first: each belongs to what goes on further below. */
+/** The colours of the lines that pass left of a row, lane 0 first: each is that of the message that continues further below. */
 export function passingColours({ lanes, colour }: GraphModel, node: number): number[] {
   const { lane, start, parent, next } = lanes;
   const passing: number[] = [];

@@ -1,13 +1,13 @@
 import type { GraphNode } from 'contextree';
 import { type GraphModel, shownFor } from './graphRows.ts';
 
-/** The next hit, or the one before; in a ring. Undefined for none. */
+/** The next or the previous hit, in a ring. Undefined for none. */
 export function hitAfter(found: readonly string[], key: string | undefined, by: 1 | -1): string | undefined {
   const at = found.indexOf(key ?? '');
   return found.at(at < 0 && by < 0 ? -1 : (at + by) % found.length);
 }
 
-/** The same choices, with nothing folded that hides a message. */
+/** The choices, with every row unfolded that hides a message. */
 export function unfoldedFor(
   model: GraphModel,
   choices: ReadonlyMap<string, boolean>,

@@ -1,9 +1,9 @@
-/** The default hotkey: Ctrl or Cmd, Shift and the key of the full stop, wherever a keyboard has it. */
+/** The default hotkey: Ctrl or Cmd, Shift and the key of the full stop on any keyboard layout. */
 export const HOTKEY = 'Mod+Shift+Period';
 
 /**
- * Whether a key was pressed that is meant for the panel: modifiers (`Mod`: Ctrl or Cmd, `Shift`, `Alt`) and the `code` of a
- * key, joined by `+`. Not while an input method composes, and not where the app took the key for itself.
+ * Whether an event is the panel's hotkey: modifiers (`Mod`: Ctrl or Cmd, `Shift`, `Alt`) and the `code` of a key, joined by
+ * `+`. False while an input method composes, and where the app has handled the key.
  */
 export function isHotkey(event: KeyboardEvent, hotkey: string): boolean {
   if (event.defaultPrevented || event.isComposing || event.repeat) return false;

@@ -11,9 +11,9 @@ export type { DevtoolsPosition, Insets as DevtoolsInsets } from './dock.ts';
 export type { DevtoolsTheme } from './Shadow.tsx';
 export type { RunSettings as DevtoolsRun } from './view.ts';
 
-// A guest leaves when the house is sold: bundlers put NODE_ENV in its place, see that the first way is taken, and drop
-// the second with all that it imports. For that, no module of this folder does anything when it is loaded, and each
-// `import()` stands in the branch that is dropped: esbuild writes a file for any other that it reads.
+// The devtools vanish from production builds: bundlers replace NODE_ENV, see which branch is taken, and drop the other with all
+// that it imports. For that, no module of this folder does anything when it is loaded, and each `import()` stands in the
+// dropped branch: esbuild writes a file for any other that it reads.
 declare const process: { readonly env: { readonly NODE_ENV?: string } };
 
 /** A button that opens the devtools of a chat. Nothing in production builds; see `contextree/devtools/production`. */

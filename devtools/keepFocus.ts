@@ -1,20 +1,19 @@
 /**
- * Keeps the focus inside an element: where what has it is taken away or disabled, the nearest thing beside it that can be
- * focused takes the focus. A person who uses the keyboard then goes on from there, and not from the top of the page.
- * Until the result is called.
+ * Keeps the focus inside an element: when the focused element is removed or disabled, the nearest focusable one beside it takes
+ * the focus. A person with a keyboard then goes on from there, and not from the top of the page. Call the result to stop.
  */
 export function keepFocus(place: HTMLElement | null): (() => void) | undefined {
   if (!place) return undefined;
   const kept = new AbortController();
   const { signal } = kept;
-  /** What had the focus last, and what it stood in, from the inside out; empty where the person left it. */
+  /** The element with the last focus, and its ancestors, from the inside out; empty after the person left. */
   let path: readonly Element[] = [];
   const note = ({ target }: FocusEvent): void => {
     path = ancestors(target as Node | null, place);
   };
   const leave = (): void => {
     const [last] = path;
-    // What is taken away may tell that it lost the focus before it is gone.
+    // A removed element may report the loss of focus before it is gone.
     setTimeout(() => {
       if (last && last === path[0] && !isGone(last) && !last.matches(':focus')) path = [];
     });

@@ -1,22 +1,22 @@
 /**
- * Where the messages of a chat stand when its graph is drawn as rows and lanes.
+ * The layout of a chat's graph in rows and lanes.
  *
- * A git log draws commits by time. Conversations punish that: every abandoned answer keeps a lane open down to where
- * it was left, and a chat of 100,000 messages needs hundreds of lanes, whatever is shown. Here a way that parts is
- * shown whole at the place where it parts, and the lane goes on with the heavier side. So each step to the right at
- * least halves what is left, and no chat of N messages needs more than 1 + log2 N lanes.
+ * A git log draws commits by time. Conversations do not suit that: every abandoned answer keeps a lane open down to its end,
+ * and a chat of 100,000 messages needs hundreds of lanes, whatever is shown. Here a branch is drawn whole at the place where it
+ * forks, and the lane goes on with the heavier side. So each step to the right at least halves what is left, and no chat of N
+ * messages needs more than 1 + log2 N lanes.
  *
  * Three rules make the picture:
- * - of the children of a message one goes on in its lane: the one on the active path, else the one with the most
- *   messages behind it; all others begin one lane to the right;
- * - a message stands above its children; the ways that part come first, oldest first, the one that goes on last;
+ * - of the children of a message one continues its lane: the one on the active path, else the one with the most descendants;
+ *   all others begin one lane to the right;
+ * - a message stands above its children; those that begin a lane come first, oldest first, the one that continues comes last;
  * - the tree with the active path comes first, the other trees follow by age. Each begins in lane 0.
  *
- * What parts stands between a message and the one that goes on below it. So every lane left of a row has a line that
- * passes it, and a row can be drawn from its own numbers, without looking at its neighbours.
+ * A branch stands between a message and the one that continues its lane. So every lane left of a row has a line that passes it,
+ * and a row can be drawn from its own numbers, without its neighbours.
  *
- * Messages are indices here and everything is a typed array: 100,000 messages take some ten milliseconds. Nothing
- * recurses. A parent that is missing gives one more root; rings were cut where the chat was read, see `graph/graph.ts`.
+ * Messages are indexes here and everything is a typed array: 100,000 messages take some ten milliseconds. Nothing recurses. A
+ * missing parent makes one more root; rings were cut where the chat was read, see `graph/graph.ts`.
  */
 export interface Lanes {
   /** Row to message. */
@@ -25,11 +25,11 @@ export interface Lanes {
   readonly row: Int32Array;
   /** Message to lane, 0 at the left. */
   readonly lane: Int32Array;
-  /** Message to how many messages stand in its subtree, itself included; these are its row and the rows below it. */
+  /** Message to the size of its subtree, itself included; these are its row and the rows below it. */
   readonly size: Int32Array;
   /** Message to the message above it; -1 for a root. */
   readonly parent: Int32Array;
-  /** Message to the child that goes on in its lane; -1 for the last one of a lane. */
+  /** Message to the child that continues its lane; -1 for the last one of a lane. */
   readonly next: Int32Array;
   /** Message to the first message of its run in the lane. */
   readonly start: Int32Array;
@@ -43,13 +43,13 @@ export function layoutLanes(parents: Int32Array, active: number): Lanes {
   return { ...placeRows(forest, next, active), size, parent: forest.parent, next };
 }
 
-/** A message, as far as its place in the graph goes. */
+/** The facts of a message that decide its place in the graph. */
 export interface Placed {
   readonly key: string;
   readonly parentKey: string | null;
 }
 
-/** Where each message is in a list, by its key. */
+/** The index of each message in a list, by its key. */
 export function indicesByKey(nodes: readonly Placed[]): ReadonlyMap<string, number> {
   const indexOf = new Map<string, number>();
   for (let i = 0; i < nodes.length; i += 1) indexOf.set((nodes[i] as Placed).key, i);
@@ -112,7 +112,7 @@ function subtreeSizes({ parent, downward }: Forest): Int32Array {
   return size;
 }
 
-/** Which child goes on in its parent's lane: the heaviest (the older of two), but on the active path the active one. */
+/** Which child continues its parent's lane: the heaviest (the older of two), but on the active path the active one. */
 function continuations({ parent }: Forest, size: Int32Array, active: number): Int32Array {
   const next = new Int32Array(parent.length).fill(-1);
   for (let node = 0; node < parent.length; node += 1) {
@@ -126,7 +126,7 @@ function continuations({ parent }: Forest, size: Int32Array, active: number): In
   return next;
 }
 
-/** Walks the forest with a stack of its own, and gives each message its row, its lane and its run. */
+/** Walks the forest with a stack of its own, and sets each message's row, lane and run. */
 function placeRows(
   forest: Forest,
   next: Int32Array,
@@ -173,7 +173,7 @@ function reverseFrom(list: number[], from: number): void {
   }
 }
 
-/** Indices are made in this file and stay in range; types can't know it. */
+/** Reads an index that this file made and that is in range, which types can't express. */
 function at(array: Int32Array, index: number): number {
   return array[index] as number;
 }

@@ -1,18 +1,18 @@
 import { useEffect, useState } from 'react';
 
-/** The last answer to a question that is asked again and again. */
+/** The last result of a query that is repeated. */
 export interface Answer<T> {
   readonly value?: T;
-  /** Why the last question had no answer. */
+  /** Why the last query failed. */
   readonly error?: Error;
 }
 
 type Question<M, T> = (moment: M, signal: AbortSignal) => Promise<T>;
 
 /**
- * The answer to `question`, the same function each time, asked again when one of the values of `moment` changes. One
- * question at a time, and of those that come meanwhile only the last: what takes long is shown late, but shown. Give up on
- * one when its signal says so.
+ * The result of `question`, the same function each time, repeated when one of the values of `moment` changes. One query runs at
+ * a time, and of those requested meanwhile only the last: a slow result is shown late, but shown. A query should stop when its
+ * signal says so.
  */
 export function useAnswer<M extends object, T>(question: Question<M, T>, moment: M): Answer<T> {
   const [answer, setAnswer] = useState<Answer<T>>({});

@@ -1,12 +1,12 @@
 import { useEffect, useState } from 'react';
 
-/** What was loaded, or why it could not be; empty until then. */
+/** Loaded code, or the reason why it could not be loaded; empty until then. */
 export interface Loaded<T> {
   readonly value?: T;
   readonly error?: Error;
 }
 
-/** Code that is fetched when it is first wanted; fetched again, where that failed, by what mounts anew. */
+/** Code that is loaded when it is first needed; after a failure the next mount tries again. */
 export function useLoaded<T>(load: () => Promise<T>, isWanted: boolean): Loaded<T> {
   const [loaded, setLoaded] = useState<Loaded<T>>({});
   const isMissing = isWanted && loaded.value === undefined && loaded.error === undefined;

@@ -1,16 +1,16 @@
 import type { DevtoolsPosition, Extent } from './dock.ts';
 import type { DevtoolsTheme } from './Shadow.tsx';
 
-/** What the devtools remember between visits, in the browser's localStorage; a browser that refuses forgets. */
+/** What the devtools remember between visits, in localStorage; nothing where the browser refuses. */
 export interface Remembered extends Partial<Extent> {
   readonly isOpen?: boolean;
   readonly tab?: string;
-  /** Of the graph, by name. */
+  /** The graph's columns, by name. */
   readonly columns?: readonly string[];
-  /** The edge at which it stood last: that of the person's choice, also in a window that has no room for it there. */
+  /** The edge that the person chose, also while the window has no room for it there. */
   readonly side?: DevtoolsPosition;
   readonly theme?: DevtoolsTheme;
-  /** The model whose prices were asked for. */
+  /** The model that was chosen for prices. */
   readonly modelId?: string;
   /** Whether requests are recorded while the panel is closed, too. */
   readonly recordsClosed?: boolean;
@@ -18,7 +18,7 @@ export interface Remembered extends Partial<Extent> {
 
 const KEY = 'contextree:devtools';
 
-/** What was remembered; empty for a first visit, for damaged data, and where storage is refused. */
+/** What is remembered; empty on a first visit, for damaged data, and where storage is refused. */
 export function recall(): Remembered {
   try {
     const stored: unknown = JSON.parse(localStorage.getItem(KEY) ?? '{}');

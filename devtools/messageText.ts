@@ -1,18 +1,18 @@
 import type { UIMessage } from 'ai';
 
-/** The texts of a message, as they stand. */
+/** The texts of a message, unchanged. */
 export function textOf(message: UIMessage): string {
   return partsOf(message)
     .map((part) => (part.type === 'text' ? part.text : ''))
     .join('');
 }
 
-/** The parts of a message, without those that a damaged disk or another program left: what is no object is none. */
+/** The parts of a message, without values that are no objects, from a damaged disk or another program. */
 export function partsOf({ parts }: UIMessage): UIMessage['parts'] {
   return parts.filter((part) => typeof part === 'object' && (part as object | null) !== null);
 }
 
-/** All that a message says, to be compared: its texts, and what is no text as JSON, without what a provider numbered. */
+/** The content of a message for comparisons: its texts, and other parts as JSON, without ids of providers. */
 export function wordsOf(message: UIMessage): string {
   return partsOf(message)
     .flatMap((part) => {

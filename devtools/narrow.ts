@@ -1,6 +1,6 @@
 import { useLayoutEffect, useState } from 'react';
 
-/** A panel that is narrower than this has no room for two columns, in CSS pixels. */
+/** The width below which a panel has no room for two columns, in CSS pixels. */
 const SPLIT = 640;
 
 /** Whether there is no room for two columns. */

@@ -1,12 +1,12 @@
-/** A window that was opened, and how to close it. */
+/** An opened window, and how to close it. */
 export interface Opened {
   readonly window: Window;
   readonly close: () => void;
 }
 
 /**
- * Opens a window: one that stays in front (Document Picture-in-Picture), where the browser has that, else a popup; null
- * where it is refused. `gone` is told when it was closed.
+ * Opens a window: Document Picture-in-Picture, which stays in front, where the browser has it, else a popup; null where it is
+ * refused. `gone` is called after it was closed.
  */
 export async function openWindow(gone: () => void): Promise<Opened | null> {
   const own = await request().catch((error: unknown) => {

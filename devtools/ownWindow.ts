@@ -2,19 +2,16 @@ import { useEffect, useState } from 'react';
 import { loadTools } from './Dressed.tsx';
 import type { Opened } from './openWindow.ts';
 
-/** A window of the panel's own, and how to open and close it. */
+/** The panel's own window, and how to open and close it. */
 export interface OwnWindow {
-  /** Null while the panel stands in the page. */
+  /** Null while the panel is in the page. */
   readonly window: Window | null;
-  /** To be called from a click. Stays in the page where the browser refuses. */
+  /** Opens the window; to be called from a click. Without effect where the browser refuses. */
   readonly open: () => void;
   readonly close: () => void;
 }
 
-/**
- * A window of its own for what stands in the page. It goes with the page; whoever closes it finds the panel in the page
- * again.
- */
+/** A window for a part of the page. It closes with the page; after a person closes it, the panel is in the page again. */
 export function useOwnWindow(): OwnWindow {
   const [own, setOwn] = useState<Opened | null>(null);
   useEffect(() => own?.close, [own]);

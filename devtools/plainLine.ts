@@ -1,6 +1,6 @@
 /**
- * The beginning of a message on one line, as a person would read it: an answer without the marks of its Markdown, of
- * which the end may be cut off. What a person wrote is not Markdown, and stands as it was written.
+ * The beginning of a message on one line: an answer without its Markdown, of which the end may be cut off. A person's message
+ * is not Markdown, and stays as it is.
  */
 export function plainLine(role: string, text: string): string {
   const line = text.replaceAll(/\s+/g, ' ').trim();
@@ -13,8 +13,8 @@ export function plainLine(role: string, text: string): string {
 }
 
 /**
- * An escaped sign, which stays; a link or a picture, of which the words stay; a fence; strong, struck and code; a
- * heading; emphasis, which hugs its words.
+ * An escaped character, which stays; a link or a picture, whose text stays; a fence; bold, struck-through and code; a heading;
+ * emphasis next to its words.
  */
 const MARKS =
   /\\([!-/:-@[-`{-~])|!?\[([^\]]*)\]\([^)\s]*\)?|```\w* ?|\*\*|~~|`|(?<!\w)__|__(?!\w)|(?:^#{1,6}|(?<= )#{2,6}) (?=\S)|(?<![\w*])[*_](?=\S)|(?<=\S)[*_](?![\w*])/g;

@@ -11,7 +11,7 @@ export type { DevtoolsPosition, Insets as DevtoolsInsets } from './dock.ts';
 export type { DevtoolsTheme } from './Shadow.tsx';
 export type { RunSettings as DevtoolsRun } from './view.ts';
 
-// The devtools, real in every build: for tools that ship to the people who use them.
+// The devtools in every build, production included: for tools that ship them to their users.
 
 /** A button that opens the devtools of a chat. */
 export const ContextDevtools: FunctionComponent<ContextDevtoolsProps> = /* @__PURE__ */ floatingDevtools(

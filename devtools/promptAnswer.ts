@@ -13,10 +13,10 @@ import {
 import { hiding } from './follow.ts';
 import { promptAt, type PromptAt, systemOf } from './promptAt.ts';
 
-/** What would be sent, or was, and how large that is. */
+/** A prompt, and its size. */
 export interface PromptAnswer extends PromptAt {
   readonly estimate: EstimateResult;
-  /** The system prompt in each format; undefined for what was recorded, which had one. */
+  /** The system prompt in each format; undefined for a recorded one, which had one. */
   readonly formats: Readonly<Record<Format, Rendered>> | undefined;
 }
 
@@ -34,12 +34,12 @@ export const FORMATS: readonly Format[] = ['App', 'XML', 'Markdown', 'TOML', 'TO
 
 const renderers = { XML: XmlRenderer, Markdown: MarkdownRenderer, TOML: TomlRenderer, TOON: ToonRenderer };
 
-/** What the answer depends on. */
+/** The inputs of a {@link PromptAnswer}. */
 export interface PromptQuestion {
   readonly engine: ContextEngine;
-  /** The key of a message; undefined for what would be sent next. */
+  /** The key of a message; undefined for the next request. */
   readonly node: string | undefined;
-  /** Whether what was recorded is passed over. */
+  /** Whether recorded requests are ignored. */
   readonly isToday: boolean;
   readonly format: Format;
   readonly modelId: string;
@@ -47,8 +47,8 @@ export interface PromptQuestion {
 }
 
 /**
- * Resolves once, so that what is lazy is loaded once, and estimates that: a renderer is handed the loaded fragments,
- * and this one keeps them.
+ * Resolves the prompt once, so that lazy values are loaded once, and estimates the result: a renderer gets the loaded
+ * fragments, and this one keeps them.
  */
 export async function answerPrompt(question: PromptQuestion, signal: AbortSignal): Promise<PromptAnswer> {
   const { engine, format, modelId, tokenizer } = question;
@@ -60,7 +60,7 @@ export async function answerPrompt(question: PromptQuestion, signal: AbortSignal
       : { renderer: rendererOf(engine, format), fragments: loaded };
   const weigh = (exactly: PromptQuestion['tokenizer']): Promise<EstimateResult> =>
     engine.estimate({ modelId, ...subject, messages, tokenizer: exactly, signal });
-  // A tokenizer that can't be had must not take the prompt along.
+  // Without the tokenizer, the prompt is still shown.
   const estimate = await weigh(tokenizer).catch(() => weigh(undefined));
   const counter = estimate.exact ? tokenizer : undefined;
   const rendered = async (name: Format): Promise<readonly [Format, Rendered]> => {
@@ -77,7 +77,7 @@ export async function answerPrompt(question: PromptQuestion, signal: AbortSignal
   return hiding({ ...prompt, estimate: hiding(estimate, 'messages'), formats: named }, 'messages');
 }
 
-/** What was recorded, for an estimate: each piece is a fragment that says what was sent, and all of them the whole. */
+/** The fragments of a recorded prompt, for an estimate: each piece as it was sent. */
 function recordedSubject(prompt: PromptAt): {
   readonly renderer: ContextRenderer;
   readonly fragments: readonly ContextFragment[];
@@ -98,7 +98,7 @@ function rendererOf(engine: ContextEngine, format: Format): ContextRenderer {
   return format === 'App' ? engine.renderer : new renderers[format]();
 }
 
-/** The model that the chat names: in its own metadata, or in those of its last answer. '' where neither does. */
+/** The model of a chat: in its own metadata, or in those of its last answer; '' where neither names one. */
 export function modelIn({ chat, messages }: Pick<EngineState, 'chat' | 'messages'>): string {
   const answer = messages.findLast(({ role }) => role === 'assistant');
   return modelNamed(chat?.metadata) ?? modelNamed(answer?.metadata) ?? '';

@@ -3,42 +3,42 @@ import { type ContextEngine, type ContextFragment, type ContextRenderer, maskSec
 import type { RecordedRequest } from './requests.ts';
 
 /**
- * What a model was sent at a place of the chat, or would be.
+ * The prompt at a message, as it was sent or would be.
  *
- * For an answer whose request was recorded that is a fact. For any other place it is what the fragments of today make of
- * it, and nobody may take the one for the other: so each prompt says what it is.
+ * For an answer whose request was recorded, that is a fact. For any other message it is what today's fragments make of it. The
+ * two must not be confused, so each prompt says which it is.
  */
 export interface PromptAt {
   /** `next`: what would be sent now. `today`: what would be sent there, with today's fragments. */
   readonly kind: 'recorded' | 'today' | 'next';
   readonly request: RecordedRequest | undefined;
   readonly renderer: string;
-  /** The system prompt in pieces, in order: secrets masked, where it was recorded. */
+  /** The system prompt in pieces, in order; with secrets masked, if it was recorded. */
   readonly pieces: readonly PromptPiece[];
-  /** The fragments that it was made from, in the order of the prompt. */
+  /** The fragments of the system prompt, in order. */
   readonly fragments: readonly ContextFragment[];
-  /** Where its renderer can tell which fragment is where, or there is nothing to tell. */
+  /** Whether the renderer can tell the range of each fragment, or there are none. */
   readonly knowsPlaces: boolean;
-  /** The conversation, oldest first; secrets masked, where it was recorded. */
+  /** The conversation, oldest first; with secrets masked, if it was recorded. */
   readonly messages: readonly UIMessage[];
 }
 
-/** A run of the system prompt: a fragment, or what stands between two. */
+/** A part of the system prompt: a fragment, or the text between two. */
 export interface PromptPiece {
   readonly text: string;
   readonly fragment?: ContextFragment;
 }
 
-/** Which prompt is meant. */
+/** The prompt to show. */
 interface Place {
   readonly engine: ContextEngine;
-  /** The key of a message; undefined for what would be sent next. */
+  /** The key of a message; undefined for the next request. */
   readonly node: string | undefined;
-  /** Whether what was recorded is passed over. */
+  /** Whether recorded requests are ignored. */
   readonly isToday?: boolean;
 }
 
-/** The latest recorded request for an answer, or for a question, among those that are recorded. */
+/** The latest recorded request for an answer, or for a question. */
 export function requestAt({
   engine,
   node,
@@ -49,7 +49,7 @@ export function requestAt({
   return requests.findLast((one) => (isAnswer ? one.answerKey : one.parentKey) === node);
 }
 
-/** The prompt at a place. `renderer` is that of the app, or another one: what was recorded stays as it was sent. */
+/** The prompt at a message. `renderer` is the app's, or another one; a recorded prompt stays as it was sent. */
 export async function promptAt(
   place: Place,
   renderer: ContextRenderer,
@@ -84,7 +84,7 @@ export async function promptAt(
   };
 }
 
-/** The last message that a prompt holds: of an answer, the one before it. Null where there is none. */
+/** The last message of a prompt: for an answer, the one before it. Null where there is none. */
 function endOf({ engine, node }: Place): string | null | undefined {
   const info = engine.node(node ?? '');
   return info?.name === 'assistant' ? info.parentKey : info?.key;
@@ -92,7 +92,7 @@ function endOf({ engine, node }: Place): string | null | undefined {
 
 const masked = new WeakMap<RecordedRequest['messages'], Promise<PromptAt>>();
 
-/** A record changes as its answer grows, and its prompt does not: it is masked once. */
+/** A record changes as its answer grows, but its prompt does not: it is masked once. */
 function recordedPrompt(request: RecordedRequest): Promise<PromptAt> {
   const known = masked.get(request.messages) ?? maskedPrompt(request);
   masked.set(request.messages, known);
@@ -119,7 +119,7 @@ function piecesOf(text: string, spans: RecordedRequest['spans']): readonly Promp
   const pieces: PromptPiece[] = [];
   let from = 0;
   for (const { fragment, start, end } of spans) {
-    // Rows of one table share a span: the first of them has it.
+    // Rows of one table share a span: the first of them gets it.
     if (start < from) continue;
     if (start > from) pieces.push({ text: text.slice(from, start) });
     pieces.push({ text: text.slice(start, end), fragment });
@@ -134,7 +134,7 @@ export function systemOf({ pieces }: Pick<PromptAt, 'pieces'>): string {
   return pieces.map(({ text }) => text).join('');
 }
 
-/** The key of the answer of the turn before: above a message, or above what would be sent next. */
+/** The key of the previous turn's answer, before a message, or before the next request. */
 export function turnBefore(
   engine: ContextEngine,
   node: string | undefined,

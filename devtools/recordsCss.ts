@@ -1,4 +1,4 @@
-/** What the views of the log, of storage, fragments, checkpoints and the snapshot look like. */
+/** The styles of the views Log, Storage, Fragments, Checkpoints and Snapshot. */
 export const recordsCss: string = `
 .wrap>span.grow{min-width:max-content}
 .wrap>span.grow[role=status]{min-width:0;flex-basis:200px}

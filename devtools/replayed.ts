@@ -3,13 +3,10 @@ import type { RecordedRequest } from './requests.ts';
 
 type MessagePart = UIMessage['parts'][number];
 
-/** A part while it grows, by what its chunks call it. */
+/** A growing part, by the id of its chunks. */
 type Growing = Record<string, unknown> & { readonly type: string };
 
-/**
- * The parts of an answer after so many of its chunks. A look at what came, and nothing more: no tool is run, and nothing is
- * kept.
- */
+/** The parts of an answer after so many of its chunks. Only reads them: no tool is run, and nothing is saved. */
 export function partsAfter(chunks: RecordedRequest['chunks'], length: number): readonly MessagePart[] {
   const parts: Growing[] = [];
   const open = new Map<string, Growing>();

@@ -10,7 +10,7 @@ export function sizeAt(
   return side === 'top' ? pointer.clientY : window.height - pointer.clientY;
 }
 
-/** The key that makes a panel larger, by its edge; the opposite one makes it smaller. */
+/** The keys that make a panel larger and smaller, by its edge. */
 const GROWS: Readonly<Record<DevtoolsPosition, readonly [larger: string, smaller: string]>> = {
   top: ['ArrowDown', 'ArrowUp'],
   bottom: ['ArrowUp', 'ArrowDown'],
@@ -18,7 +18,7 @@ const GROWS: Readonly<Record<DevtoolsPosition, readonly [larger: string, smaller
   right: ['ArrowLeft', 'ArrowRight'],
 };
 
-/** The size that a key leads to; undefined for keys that change none. */
+/** The size after a key; undefined for keys that change none. */
 export function sizeAfterKey(
   key: string,
   { side, size, least, most }: Place,

@@ -1,8 +1,8 @@
 import { useSyncExternalStore } from 'react';
 
 /**
- * The height of a row in the graph and in the snapshot, in CSS pixels: one for all, since rows are windowed; more of it
- * where rows are hit with a finger.
+ * The height of a row in the graph and in the snapshot, in CSS pixels: one for all, because rows are windowed; larger for
+ * touch.
  */
 export function useRowHeight(): number {
   return useSyncExternalStore(

@@ -1,18 +1,18 @@
 import type { ContextEngine } from 'contextree';
 import type { GraphModel } from './graphRows.ts';
 
-/** What is not settled about a message, in the words of its row. */
+/** The state of a message that is not settled, as its row shows it. */
 export type RowState = 'growing' | 'waits for approval' | 'failed' | 'stopped' | 'cut off' | 'unanswered';
 
-/** The moment at which it is asked: another one may have another answer. */
+/** The inputs of {@link rowState}: at another moment the result may differ. */
 export interface Moment {
   readonly engine: ContextEngine;
   readonly model: GraphModel;
-  /** The last message of the active branch, which may be an answer that says nothing yet. */
+  /** The last message of the active branch, which may be an answer without content yet. */
   readonly headKey: string | undefined;
 }
 
-/** The state of a message; undefined for one that is as it should be. What waits for approval is known of loaded messages. */
+/** The state of a message; undefined for a settled one. Waiting for approval is known of loaded messages only. */
 export function rowState({ engine, model, headKey }: Moment, key: string): RowState | undefined {
   const status = engine.status(key);
   if (status === 'streaming') return 'growing';
@@ -30,7 +30,7 @@ export function rowState({ engine, model, headKey }: Moment, key: string): RowSt
 }
 
 function isWaiting(engine: ContextEngine, key: string): boolean {
-  // A damaged part may be anything.
+  // A damaged part may be any value.
   const last = engine.message(key)?.parts.findLast((part) => Object(part).type !== 'step-start');
   return Object(last).state === 'approval-requested';
 }

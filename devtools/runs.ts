@@ -7,38 +7,38 @@ import { textOf } from './views/words.ts';
 type AttachedChat = NonNullable<ContextEngine['attached']>;
 type RunOptions = Parameters<NonNullable<AttachedChat['run']>>[0];
 
-/** What is asked again, and how. */
+/** What to run. */
 export interface Plan extends Omit<RunOptions, 'signal'> {
-  /** The model that is asked; '' for the one that the app asks. */
+  /** The model to call; '' for the app's own. */
   readonly model: string;
-  /** The key of the question, and of the answer that there is; undefined where there is none. */
+  /** The key of the question, and of the existing answer; undefined where there is none. */
   readonly question: string;
   readonly answer: string | undefined;
 }
 
-/** One answer that was asked for, and of which nothing is saved. */
+/** An answer of a run, of which nothing is saved. */
 export interface Result {
   readonly number: number;
   readonly plan: Plan;
   readonly status: 'waiting' | 'running' | 'done' | 'stopped' | 'failed';
-  /** As far as it has come. */
+  /** The answer so far. */
   readonly message?: UIMessage;
   readonly error?: string;
   /** From the request to the last word, in ms. */
   readonly ms?: number;
-  /** Tokens read and written; absent where they were not told. */
+  /** Tokens read and written; absent where they were not reported. */
   readonly tokens?: number;
   /** US dollars; null where usage, model or price is unknown. */
   readonly cost?: number | null;
-  /** The branch as which it was kept. */
+  /** The branch that it was kept as. */
   readonly kept?: BranchInfo;
 }
 
-/** So many may wait and run, and so many run together. */
+/** The most runs that may wait and run, and that run in parallel. */
 export const MOST = 5;
 const TOGETHER = 3;
 
-/** The answers that were asked for in the panel, as long as the page is there: newest last. */
+/** The runs of the panel, as long as the page lives, newest last. */
 export class Runs {
   readonly #engine: ContextEngine;
   readonly #listeners = new Set<() => void>();
@@ -56,12 +56,12 @@ export class Runs {
     return () => this.#listeners.delete(listener);
   };
 
-  /** How many more may be asked for now. */
+  /** How many more runs may be started now. */
   get room(): number {
     return MOST - this.#results.filter(({ status }) => status === 'waiting' || status === 'running').length;
   }
 
-  /** Asks for these, as far as there is room. */
+  /** Starts runs, as far as there is room. */
   start(plans: readonly Plan[]): void {
     const first = (this.#results.at(-1)?.number ?? 0) + 1;
     const own = plans.slice(0, this.room);
@@ -84,7 +84,7 @@ export class Runs {
     this.#set([]);
   }
 
-  /** Saves an answer as a branch: behind its question, or behind the one that was asked in its place. */
+  /** Saves an answer as a branch: behind its question, or behind the changed question. */
   async keep({ number, plan, message }: Result): Promise<void> {
     if (!message) return;
     const engine = this.#engine;
@@ -168,14 +168,14 @@ function questionOf(id: string, content: NonNullable<Plan['message']>): UIMessag
   return { id, role: 'user', parts };
 }
 
-/** The words of a result; '' until there are some. */
+/** The text of a result; '' until there is some. */
 export function wordsOf({ message }: Result): string {
   return message ? textOf(message) : '';
 }
 
 const known = new WeakMap<ContextEngine, Runs>();
 
-/** The runs of an engine: they stay while one looks at other views. */
+/** The runs of an engine: they stay while other views are shown. */
 export function runsOf(engine: ContextEngine): Runs {
   const runs = known.get(engine) ?? new Runs(engine);
   known.set(engine, runs);

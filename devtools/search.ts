@@ -5,7 +5,7 @@ import { partsOf, textOf } from './messageText.ts';
 import { rowState } from './rowState.ts';
 import type { Wanted } from './wanted.ts';
 
-/** Who is asked, and for what. */
+/** The engine, and the filters. */
 export interface Search {
   readonly engine: ContextEngine;
   readonly model: GraphModel;
@@ -14,8 +14,8 @@ export interface Search {
 }
 
 /**
- * The keys of what is wanted, in the order of the graph. All text is searched where it lies; what is not saved yet is found by
- * its first words, and by all of them where they are loaded. Tools are looked for in bodies, which are read for that.
+ * The keys of the hits, in the order of the graph. Saved text is searched in the store; unsaved messages are found by their
+ * first words, and by all of them if loaded. Tools are searched in bodies, which are read for that.
  */
 export async function find(search: Search, signal: AbortSignal): Promise<readonly string[]> {
   const { model, wanted } = search;
@@ -57,7 +57,7 @@ function heldBy({ engine, wanted }: Search): (key: string) => boolean {
   return (key) => keys.has(key);
 }
 
-/** Messages that are read at once. */
+/** How many messages are read at once. */
 const PAGE = 200;
 
 async function callersOf(

@@ -1,13 +1,13 @@
 import type { ContextEngine } from 'contextree';
 import { openSession } from 'contextree/session';
 
-/** A chat from a session file, that is shown in the place of the app's until it is closed; or why the file is none. */
+/** A chat from a session file, shown in place of the app's until it is closed; or why the file is no session. */
 export interface SessionCopy {
   readonly engine?: ContextEngine;
   readonly failure?: string;
 }
 
-/** Opens a session file. Never rejects. Its code comes with the first file. */
+/** Opens a session file. Never rejects. Its code is loaded with the first file. */
 export async function openCopy(file: Blob): Promise<SessionCopy> {
   try {
     return { engine: await openSession(file) };

@@ -1,15 +1,15 @@
 import type { GraphNode, Operation } from 'contextree';
 import { plainLine } from './plainLine.ts';
 
-/** One thing that was done to a chat: a message, or an operation on branches and checkpoints. */
+/** One step of a chat: a message, or an operation on branches and checkpoints. */
 export interface Step {
-  /** When, as `graph({ at })` takes it. */
+  /** Its time, as `graph({ at })` takes it. */
   readonly at: number;
-  /** When, for people: ms since epoch. */
+  /** Its time for people, in ms since epoch. */
   readonly time: number;
   readonly kind: string;
   readonly label: string;
-  /** Of an operation; absent for messages. */
+  /** The state of an operation; absent for messages. */
   readonly state?: Operation['state'];
 }
 
@@ -35,7 +35,7 @@ function messageStep({ at, createdAt, role, content }: GraphNode): Step {
   return { at, time: createdAt, kind: role, label: plainLine(role, content) };
 }
 
-/** What was done, for people. */
+/** The operations, for people. */
 const DONE: Readonly<Record<Operation['kind'], string>> = {
   rewind: 'branched off',
   restore: 'restored',

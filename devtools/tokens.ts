@@ -4,8 +4,8 @@ import { estimateTokens } from 'contextree/tokens';
 import { partsOf } from './messageText.ts';
 
 /**
- * Estimates for many rows at once: who asks within one task shares one read of the bodies that are not loaded. A message keeps
- * its object until its words change, and so does its estimate.
+ * Estimates for many rows at once: calls within one task share one read of the bodies that are not loaded. A message keeps its
+ * object until it changes, and so does its estimate.
  */
 const known = new WeakMap<UIMessage, number>();
 const asked = new WeakMap<ContextEngine, Batch>();
@@ -15,7 +15,7 @@ interface Batch {
   readonly read: ReturnType<ContextEngine['store']['bodies']>;
 }
 
-/** Tokens of a message's words, estimated; undefined where they are lost. */
+/** The estimated tokens of a message; undefined where its body is lost. */
 export async function tokensOf(engine: ContextEngine, key: string): Promise<number | undefined> {
   const message = engine.message(key) ?? (await later(engine, key)).get(key)?.message;
   return message && estimateOf(message);
@@ -36,7 +36,7 @@ function later(engine: ContextEngine, key: string): Batch['read'] {
   return read;
 }
 
-/** The same of a message that is at hand: its texts, and what tools were given and gave. */
+/** The estimated tokens of a loaded message: its texts, and inputs and outputs of its tools. */
 export function estimateOf(message: UIMessage): number {
   let tokens = known.get(message);
   if (tokens === undefined) {
@@ -46,7 +46,7 @@ export function estimateOf(message: UIMessage): number {
   return tokens;
 }
 
-/** Characters that are looked at of one part: of more of them the first ones stand for the rest. */
+/** How many characters of a part are read: the first ones stand for the rest. */
 const MOST = 100_000;
 
 function estimated(words: string): number {

@@ -1,5 +1,5 @@
-// What is fetched as soon as the first rows are there, in one piece: what a person does with them and with the panel, and
-// what all views but the graph look like.
+// The code that is loaded as soon as the first rows are there, in one piece: the actions on rows and on the panel, and the
+// styles of all views but the graph.
 export { logOf } from './events.ts';
 export { FieldUnder } from './FieldUnder.tsx';
 export { graphKeys } from './graphKeys.ts';

@@ -1,6 +1,6 @@
 /**
- * A JSON value as rows of a tree, of which only the open parts are looked at. Long lists are folded in hundreds, long
- * texts in lines, so that a snapshot of a large chat opens as fast as a small one.
+ * A JSON value as rows of a tree, of which only the open parts are read. Long lists are folded in hundreds, long texts in
+ * lines, so that a snapshot of a large chat opens as fast as a small one.
  */
 export interface TreeRow {
   /** A JSON pointer, with a step for each folded range: stable while the value changes elsewhere. */
@@ -9,18 +9,18 @@ export interface TreeRow {
   readonly key: string;
   /** Levels from the top, 1 for the topmost. */
   readonly level: number;
-  /** Place among the rows with the same parent, 1 for the first. */
+  /** Its number among the rows with the same parent, 1 for the first. */
   readonly position: number;
-  /** Rows with the same parent. */
+  /** How many rows have the same parent. */
   readonly count: number;
   /** The value on one line. */
   readonly text: string;
   readonly kind: 'string' | 'number' | 'literal' | 'group';
-  /** Undefined for rows with nothing under them. */
+  /** Undefined for rows without children. */
   readonly isOpen: boolean | undefined;
 }
 
-/** Entries of a list that are shown without folding them into ranges. */
+/** How many entries of a list are shown without folding them into ranges. */
 const RANGE = 100;
 
 /** The longest text shown as one row, in characters. */
@@ -34,14 +34,14 @@ export function treeRows(value: unknown, open: ReadonlySet<string>): TreeRow[] {
     const { path, key, level, position, count } = child;
     const isOpen = hasChildren(child.value) ? open.has(path) : undefined;
     rows.push({ path, key, level, position, count, ...summary(child.value), isOpen });
-    // One by one: a call has no room for as many arguments as a record may have fields.
+    // One by one: a call can't take as many arguments as a record may have fields.
     if (isOpen) for (const one of childrenOf(child.value, path, level + 1).toReversed()) stack.push(one);
   }
   return rows;
 }
 
 /**
- * The paths of the rows whose key or value says these words, folded ones too, at most `most` of them. Rests after each few
+ * The paths of the rows whose key or value contains this text, folded ones too, at most `most` of them. Pauses after each few
  * thousand rows: a snapshot of a large chat has a million.
  */
 export async function findRows(
@@ -56,7 +56,7 @@ export async function findRows(
   for (let child = stack.pop(); child && found.length < most; child = stack.pop()) {
     const isNode = !(child.value instanceof Range);
     if (isNode && says(child, wanted)) found.push(child.path);
-    // A long text was looked at whole; its lines are no hits of their own.
+    // A long text was searched whole; its lines are no hits of their own.
     if (typeof child.value !== 'string')
       for (const one of childrenOf(child.value, child.path, child.level + 1).toReversed()) stack.push(one);
     seen += 1;
@@ -76,7 +76,7 @@ interface Child extends Pick<TreeRow, 'path' | 'key' | 'level' | 'position' | 'c
   readonly value: unknown;
 }
 
-/** Some entries of a list, or lines of a text, that are folded into one row. */
+/** Some entries of a list, or lines of a text, folded into one row. */
 class Range {
   readonly items: readonly unknown[];
   readonly from: number;
@@ -116,7 +116,7 @@ function listEntries(items: readonly unknown[], from: number): [string, unknown]
   });
 }
 
-/** A long text in lines; none for a text that fits on its row. */
+/** The lines of a long text; none for a text that fits in its row. */
 function linesOf(text: string): string[] {
   if (text.length <= LINE && !text.includes('\n')) return [];
   return text.split('\n').flatMap((line) => (line.length <= LINE ? [line] : wrap(line)));
@@ -147,14 +147,14 @@ function summary(value: unknown): Pick<TreeRow, 'text' | 'kind'> {
   return { kind: 'literal', text: String(value) };
 }
 
-/** A text as JSON; what would show its row in another order, or nothing at all, stands there escaped. */
+/** A text as JSON; characters that are invisible, or reorder the row, are escaped. */
 function quoted(text: string): string {
   return JSON.stringify(text).replace(UNSEEN, (found) => `\\u{${found.codePointAt(0)?.toString(16)}}`);
 }
 
 const UNSEEN = /[\u200b\u200e\u200f\u202a-\u202e\u2060\u2066-\u2069\ufeff\u{e0000}-\u{e007f}]/gu;
 
-/** The first keys of an object, so that a closed one tells what it is; what names it comes first. */
+/** The first keys of an object, so that a closed one can be identified; names and ids come first. */
 function sketch(value: Record<string, unknown>): string {
   const names = ['name', 'role', 'id'].flatMap((key) => {
     const name = value[key];

@@ -5,27 +5,27 @@ import { requestAt } from './promptAt.ts';
 import type { RecordedRequest } from './requests.ts';
 
 /**
- * What each turn of a branch took of the model's window, and what it cost.
+ * How much of the model's window each turn of a branch used, and its cost.
  *
- * A provider tells one number for all that it read. How much of that was prompt, history and tools is counted here, and
- * marked as a count; what is left of the told number is what nobody here can see: tools and framing.
+ * A provider reports one number for all that it read. The shares of prompt, history and tools are counted here, and marked as
+ * estimates; the rest of the reported number is what the browser can't see: tools and framing.
  */
 export interface TurnCost {
   /** The key of the answer. */
   readonly key: string;
   /** The first words of the question. */
   readonly question: string;
-  /** The model that answered, or the one that is asked about instead; undefined where nobody told. */
+  /** The model that answered, or the one chosen instead; undefined where it is unknown. */
   readonly model: string | undefined;
-  /** What the model's window holds, in tokens; null where that is unknown. */
+  /** The size of the model's window in tokens; null where it is unknown. */
   readonly window: number | null;
-  /** In tokens. `tools` is what else was read, and undefined where nobody can tell. */
+  /** In tokens. `tools` is everything else that was read; undefined where it is unknown. */
   readonly system: number;
   readonly history: number;
   readonly tools: number | undefined;
-  /** Tokens kept for the answer, where that was told; else those of the answer. */
+  /** Tokens reserved for the answer, if reported; else those of the answer. */
   readonly reserve: number;
-  /** What the provider told: all calls of the turn together. Undefined where it did not. */
+  /** The counts that the provider reported, for all calls of the turn together. Undefined without a report. */
   readonly told:
     | { readonly input: number; readonly cacheRead: number | undefined; readonly output: number }
     | undefined;
@@ -34,7 +34,7 @@ export interface TurnCost {
   readonly request: RecordedRequest | undefined;
 }
 
-/** What was spent: US dollars, and how many answers did not tell enough to know. */
+/** A cost in US dollars, and how many answers of unknown cost it leaves out. */
 export interface Spent {
   readonly cost: number;
   readonly tokens: number;
@@ -45,25 +45,25 @@ export interface Spent {
 export interface CostAnswer {
   /** Newest first. */
   readonly turns: readonly TurnCost[];
-  /** Turns before those. */
+  /** How many earlier turns there are. */
   readonly earlier: number;
-  /** All turns up to the last one shown, and all of the chat. */
+  /** The cost of all turns up to the last shown one, and of the whole chat. */
   readonly branch: Spent;
   readonly chat: Spent;
-  /** What each branch spent since it parted from another one. */
+  /** The cost of each branch since it forked. */
   readonly branches: readonly (Spent & { readonly label: string; readonly isActive: boolean })[];
   /** The models of this chat, by name. */
   readonly models: readonly string[];
 }
 
-/** What the answer depends on. */
+/** The inputs of the answer. */
 export interface CostQuestion {
   readonly engine: ContextEngine;
   readonly node: string | undefined;
-  /** Whose prices and window to use, in place of the model that answered. */
+  /** The model whose prices and window to use, in place of the one that answered. */
   readonly whatIf: string;
   readonly modelId: string | undefined;
-  /** How many turns to look at. */
+  /** How many turns to show. */
   readonly shown: number;
 }
 
@@ -76,7 +76,7 @@ export async function turnCosts(question: CostQuestion, signal: AbortSignal): Pr
   const before = tokensBefore(estimate);
   const windowOf = windows(engine);
   const turns = answers.slice(0, shown).map((info) => turnOf(question, { info, estimate, before, windowOf }));
-  // Each answer is one of the branch that it was first said on: no other one has it of its own.
+  // Each answer counts for the branch on which it was first said.
   const branches = state.branches.map(({ label, isActive, headKey, ownCount }) => {
     return { label, isActive, keys: ownAnswers(engine, headKey, ownCount) };
   });
@@ -111,7 +111,7 @@ function ownAnswers(engine: ContextEngine, headKey: string | null, ownCount: num
   return keys;
 }
 
-/** Tokens of all messages before each one, by its id. */
+/** The tokens of all messages before each one, by its id. */
 function tokensBefore({ messages }: EstimateResult): ReadonlyMap<string, number> {
   const before = new Map<string, number>();
   let sum = 0;
@@ -174,7 +174,7 @@ function toldIn(calls: readonly CallFacts[]): TurnCost['told'] {
   };
 }
 
-/** What was read beside prompt and history: what the provider counted beyond them, else the tools that were told. */
+/** Tokens read beside prompt and history: the provider's count beyond them, else those of the reported tools. */
 function toolsOf(
   call: CallFacts | undefined,
   request: RecordedRequest | undefined,
@@ -199,9 +199,9 @@ function windows(engine: ContextEngine): Known['windowOf'] {
   };
 }
 
-// ------------------------------------------------------------------ what was spent
+// ------------------------------------------------------------------ costs
 
-/** Answers that are priced before the page may do something else. */
+/** How many answers are priced before the page gets a turn. */
 const AT_ONCE = 200;
 
 async function spendings(
@@ -222,7 +222,7 @@ async function spendings(
 
 type Price = Promise<{ readonly cost: number | null; readonly tokens: number }>;
 
-/** What answers cost, by their calls, which are equal until they change, and by the model that is asked about. */
+/** The costs of answers, by their calls, which stay the same list until they change, and by the chosen model. */
 const known = new WeakMap<readonly CallFacts[], Map<string, Price>>();
 
 function spentOn(calls: readonly CallFacts[], whatIf: string): Price {

@@ -16,38 +16,38 @@ export const VIEWS = [
 
 export type ViewName = (typeof VIEWS)[number];
 
-/** The messages that all views look at, by their keys. */
+/** The messages that all views show, by their keys. */
 export interface Sight {
-  /** The message that is selected; undefined while the views follow what the app shows. */
+  /** The selected message; undefined while the views follow what the app shows. */
   readonly node?: string | undefined;
-  /** The message that was marked, for others to be compared with. */
+  /** The message marked for comparison. */
   readonly against?: string | undefined;
 }
 
-/** How the panel may ask models again. */
+/** How the panel may call models. */
 export interface RunSettings {
-  /** Models to choose from, as `body` and the transport know them. Default: the one that the app asks. */
+  /** The models to choose from, as `body` and the transport name them. Default: the app's own. */
   readonly models?: readonly string[] | undefined;
-  /** What goes into the body of the request so that this model is asked. Default: `{ model }`. */
+  /** The fields of the request's body that choose a model. Default: `{ model }`. */
   readonly body?: ((model: string) => object) | undefined;
 }
 
-/** What every view is given: an engine and its state as of the last frame, and what the other views need of it. */
+/** The props of every view: an engine and its state as of the last frame, and the links to other views. */
 export interface ViewProps {
   readonly engine: ContextEngine;
   readonly state: EngineState;
-  /** Whose prices and limits to show. */
+  /** The model whose prices and limits to show. */
   readonly modelId?: string | undefined;
-  /** What counts tokens, instead of the estimate. */
+  /** The tokenizer to use instead of the estimate. */
   readonly tokenizer?: InspectOptions['tokenizer'];
-  /** How models may be asked again. */
+  /** How models may be called. */
   readonly run?: RunSettings | undefined;
-  /** Messages that the engine knows: a key of another chat is none. */
+  /** Only messages that this engine knows. */
   readonly sight: Sight;
-  /** Selects or marks a message in every view; `undefined` as a value takes it back. */
+  /** Selects or marks a message in every view; `undefined` as a value clears it. */
   readonly onLook: (at: Sight) => void;
-  /** Shows another view, at other messages where they are named; the focus goes to its tab. */
+  /** Shows another view, at other messages if given; the focus goes to its tab. */
   readonly onOpen: (view: ViewName, at?: Sight) => void;
-  /** Shows the chat of a session file in the place of this one, read-only. */
+  /** Shows the chat of a session file in place of this one, read-only. */
   readonly onFile: (file: Blob) => void;
 }

@@ -1,6 +1,6 @@
 import { recordsCss } from './recordsCss.ts';
 
-/** What the views look like that come when they are first shown; most colours are those of `theme.ts`. */
+/** The styles of the views that are loaded when they are first shown; most colours are those of `theme.ts`. */
 export const viewCss: string = `
 .collapsed .panel{container-type:normal;height:auto;bottom:auto}
 .collapsed.bottom .panel{bottom:0}

@@ -1,20 +1,20 @@
 import type { RowState } from './rowState.ts';
 
-/** What a person looks for in a chat; '' for anything. */
+/** The filters of a search; '' for any. */
 export interface Wanted {
   readonly text: string;
   /** `user`, `assistant` or `system`. */
   readonly role: string;
   readonly state: RowState | '';
-  /** The id of a branch that holds it. */
+  /** The id of a branch that holds the message. */
   readonly branch: string;
-  /** The name of a tool that it calls. */
+  /** The name of a tool that the message calls. */
   readonly tool: string;
   /** The model that answered. */
   readonly model: string;
 }
 
-/** Nothing in particular. */
+/** No filter. */
 export const ANYTHING: Wanted = { text: '', role: '', state: '', branch: '', tool: '', model: '' };
 
 /** Whether everything is wanted. */

@@ -1,8 +1,8 @@
 import { type RefObject, useCallback, useLayoutEffect, useRef, useState } from 'react';
 
 /**
- * Which rows of a long list are in sight. All rows have one height, so that is a division, and a list of 100,000
- * mounts as many elements as one of 50.
+ * Which rows of a long list are visible. All rows have one height, so a division tells, and a list of 100,000 mounts as many
+ * elements as one of 50.
  */
 export interface RowWindow {
   /** Goes on the element that scrolls. */
@@ -12,16 +12,16 @@ export interface RowWindow {
   readonly first: number;
   /** The row after the last one to mount. */
   readonly end: number;
-  /** Rows that fit at a time: what Page Down moves by. */
+  /** How many rows fit: the step of Page Down. */
   readonly page: number;
-  /** Scrolls a row into sight, no further than needed. */
+  /** Scrolls a row into view, no further than needed. */
   readonly reveal: (row: number) => void;
 }
 
-/** Rows mounted above and below those in sight, so that a scroll does not begin with a gap. */
+/** How many rows are mounted above and below the visible ones, so that scrolling shows no gap. */
 const MARGIN = 4;
 
-/** The height that is taken where nothing can be measured, in CSS pixels. */
+/** The height to assume where nothing can be measured, in CSS pixels. */
 const UNMEASURED = 480;
 
 /** The window onto `count` rows of `height` CSS pixels. */
@@ -64,7 +64,7 @@ export function useRowWindow(count: number, height: number): RowWindow {
   return { ref, onScroll: look, first: Math.max(0, top - MARGIN), end, page: sight.page, reveal };
 }
 
-/** Where a key leads in a list; undefined for keys that don't move. */
+/** The row that a key leads to; undefined for keys that don't move. */
 export function rowAfterKey(key: string, row: number, count: number, page: number): number | undefined {
   const to = {
     ArrowDown: row + 1,

@@ -1,20 +1,20 @@
-/** A run of words: of both texts, or of one of them. */
+/** A run of words: in both texts, or in one of them. */
 export interface Change {
   readonly text: string;
   readonly kind: 'same' | 'added' | 'removed';
 }
 
-/** How long words are compared before the texts are shown one after the other, in ms, and at how many words that differ. */
+/** The limits of a comparison, in ms and in different words, above which the texts are shown one after the other. */
 const PATIENCE = 40;
 const MOST = 5_000;
 
 /**
- * What was taken out of a text and put in, word by word, spaces and lines included; the code that compares comes with the
- * first question. Two texts that have next to nothing in common are one that went and one that came.
+ * The words, spaces and line breaks removed from a text and added to it; the code that compares is loaded on first use. Two
+ * texts with next to nothing in common are one removal and one addition.
  */
 export async function wordChanges(before: string, after: string): Promise<readonly Change[]> {
   const { diffArrays } = await import('./words.ts');
-  // Many may be asked for at once: each is a task of its own.
+  // Many comparisons may start at once: each is a task of its own.
   await new Promise((resolve) => setTimeout(resolve));
   const changes = diffArrays(wordsIn(before), wordsIn(after), { timeout: PATIENCE, maxEditLength: MOST });
   if (!changes)
@@ -30,14 +30,14 @@ export async function wordChanges(before: string, after: string): Promise<readon
   );
 }
 
-/** A word, a line's end, a space, or any other sign: what scripts write without spaces is compared sign by sign. */
+/** A word, a line break, a space, or any other character: scripts without spaces are compared character by character. */
 const WORDS = /[\p{sc=Latn}\p{sc=Grek}\p{sc=Cyrl}\p{M}\d_]+|\r?\n|[^\S\r\n]+|./gsu;
 
 function wordsIn(text: string): string[] {
   return text.match(WORDS) ?? [];
 }
 
-/** Words that changed one after the other are one change, the space between them included. */
+/** Changed words that follow each other are one change, with the spaces between them. */
 function phrases(changes: readonly Change[]): Change[] {
   const joined: Change[] = [];
   let [removed, added] = ['', ''];

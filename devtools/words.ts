@@ -1,3 +1,2 @@
-// The one door to the library that compares lists: what is imported through it is what is used of it, where a whole
-// library would come with an `import()` of its own.
+// The only import of the library that compares lists, so that bundlers include only what is used of it.
 export { diffArrays } from 'diff';

@@ -27,7 +27,7 @@ export function Cache({ engine, turn: { request }, requests, whatIf }: CacheProp
 interface CacheProps extends Pick<ViewProps, 'engine'> {
   readonly turn: TurnCost;
   readonly requests: readonly RecordedRequest[];
-  /** Whose prices count; '' for those of the model that answered. */
+  /** The model whose prices count; '' for the one that answered. */
   readonly whatIf: string;
 }
 

@@ -2,7 +2,7 @@ import { type ReactNode } from 'react';
 import { type Answer, useAnswer } from '../live.ts';
 import { type Change, wordChanges } from '../wordChanges.ts';
 
-/** One text as it became another: what went and what came, word by word, and where it is long, both ends of what stayed. */
+/** The changes from one text to another, word by word; of a long unchanged part, both ends. */
 export function Changes({ before, after }: Texts): ReactNode {
   const changes = useChanges(before, after);
   return <Runs changes={changes} />;
@@ -13,7 +13,7 @@ interface Texts {
   readonly after: string;
 }
 
-/** What became of a text; asked again when one of the two changes. */
+/** The changes from one text to another; computed again when one of them changes. */
 export function useChanges(before: string, after: string): Answer<readonly Change[]> {
   return useAnswer(compared, { before, after });
 }
@@ -22,7 +22,7 @@ function compared({ before, after }: Texts): Promise<readonly Change[]> {
   return wordChanges(before, after);
 }
 
-/** Changes in one text, or those of one side of it. */
+/** Changes in one text, or those of one side. */
 export function Runs({ changes, side }: RunsProps): ReactNode {
   const { value, error } = changes;
   if (error) return <p className="alert">The words could not be compared: {error.message}</p>;
@@ -37,7 +37,7 @@ export function Runs({ changes, side }: RunsProps): ReactNode {
 
 interface RunsProps {
   readonly changes: Answer<readonly Change[]>;
-  /** The text of one side alone. Default: both in one. */
+  /** Shows one side only. Default: both in one text. */
   readonly side?: 'before' | 'after';
 }
 
@@ -55,5 +55,5 @@ function Run({ kind, text }: Change): ReactNode {
   );
 }
 
-/** Characters of what stayed that are shown beside a change. */
+/** How many characters of an unchanged part are shown beside a change. */
 const CONTEXT = 160;

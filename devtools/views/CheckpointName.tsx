@@ -1,6 +1,6 @@
 import { type KeyboardEvent, type ReactNode, useEffect, useRef } from 'react';
 
-/** The name of a new checkpoint, on its row. */
+/** The field for the name of a new checkpoint, in its row. */
 export function CheckpointName({ onName, onClose }: CheckpointNameProps): ReactNode {
   const input = useRef<HTMLInputElement>(null);
   useEffect(() => input.current?.focus(), []);

@@ -5,7 +5,7 @@ import { plainLine } from '../plainLine.ts';
 import type { ViewProps } from '../view.ts';
 import { List } from './List.tsx';
 
-/** The checkpoints of the chat, newest first, and what can be done with one. Each of it can be undone. */
+/** The checkpoints of the chat, newest first, and the actions on them. Each can be undone. */
 export function Checkpoints({ engine, state, onOpen }: ViewProps): ReactNode {
   const { checkpoints } = state;
   const [id, setId] = useState<string>();

@@ -1,6 +1,6 @@
 import type { ReactNode } from 'react';
 
-/** One of several, as a row of buttons. */
+/** A choice of one, as a row of buttons. */
 export function Choice<T extends string>({
   label = 'Show',
   options,

@@ -6,7 +6,7 @@ import { dollars, span } from '../amounts.ts';
 import { count } from '../figures.ts';
 import { tokensOf } from '../tokens.ts';
 
-/** What stands above the columns: for the eye, because each cell says it too. */
+/** The heads of the columns, hidden from screen readers because each cell names its column. */
 export function Heads({ columns }: { readonly columns: readonly ColumnName[] }): ReactNode {
   return (
     <div className="columns" aria-hidden="true">
@@ -19,7 +19,7 @@ export function Heads({ columns }: { readonly columns: readonly ColumnName[] }):
   );
 }
 
-/** The cells of one row. What nobody told is empty. */
+/** The cells of one row. An unknown value is empty. */
 export function Cells({ engine, messageKey, revision, columns }: CellsProps): ReactNode {
   const facts = useFacts({ engine, messageKey, revision }, columns);
   return columns.map((name) => (
@@ -76,7 +76,7 @@ interface Subject extends Pick<Moment, 'engine' | 'messageKey'> {
   readonly calls: Calls;
 }
 
-/** A number that is not at hand; undefined until it is, and where there is none. */
+/** A number that is read on demand; undefined until then, and where there is none. */
 function useLater(
   question: ((subject: Subject) => Promise<number | undefined>) | undefined,
   subject: Subject,
@@ -113,7 +113,7 @@ function timeOf(at: number): string {
     : then.toLocaleDateString('en', { year: '2-digit', month: 'short', day: 'numeric' });
 }
 
-/** Without its maker, which takes the room that tells models apart. */
+/** A model without its provider: the rest tells models apart. */
 function shortModel(model: string | undefined): string {
   return model?.slice(Math.max(model.lastIndexOf('/'), model.lastIndexOf(':')) + 1) ?? '';
 }

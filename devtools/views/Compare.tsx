@@ -13,7 +13,7 @@ import { Table } from './Table.tsx';
 type ComparedTurn = Comparison['turns'][number];
 type ComparedMessage = NonNullable<ComparedTurn['a']>;
 
-/** Two messages or branches, from the last message that both have: what each says, took and cost. */
+/** Compares two messages or branches from their last common message on: content, duration and cost. */
 export function Compare({ engine, state, sight, onOpen }: ViewProps): ReactNode {
   const [chosen, choose] = useState<Partial<Ends>>({});
   const ends = endsOf(state, sight, chosen);
@@ -42,13 +42,13 @@ export function Compare({ engine, state, sight, onOpen }: ViewProps): ReactNode 
   );
 }
 
-/** What is compared: ids of branches, or keys of messages. */
+/** The two sides: ids of branches, or keys of messages. */
 interface Ends {
   readonly a: string;
   readonly b: string;
 }
 
-/** What a person chose; else the marked message and the selected one, the branch shown and the one that it came from. */
+/** A person's choice; else the marked and the selected message, or the active branch and its origin. */
 function endsOf({ branches, branchId }: EngineState, sight: Sight, chosen: Partial<Ends>): Ends {
   const here = branches.find(({ id }) => id === branchId);
   const other = here?.forkedFrom ?? branches.findLast(({ id }) => id !== branchId)?.id;
@@ -131,7 +131,7 @@ function compareAt({ engine, a, b }: Omit<ComparedProps, 'onOpen'>): Promise<Com
   return engine.compare(a, b);
 }
 
-// ------------------------------------------------------------------ what each side comes to
+// ------------------------------------------------------------------ the totals of each side
 
 type Sums = Comparison['totals']['a'];
 
@@ -188,7 +188,7 @@ interface AncestorProps extends Pick<ViewProps, 'onOpen'> {
 
 // ------------------------------------------------------------------ message beside message
 
-/** Rows that are shown before one asks for more: each compares its words. */
+/** How many rows are shown at first: each compares its words. */
 const PAGE = 40;
 
 function Turns({ turns, onOpen }: Pick<Comparison, 'turns'> & Pick<ViewProps, 'onOpen'>): ReactNode {
@@ -221,7 +221,7 @@ function Turns({ turns, onOpen }: Pick<Comparison, 'turns'> & Pick<ViewProps, 'o
 
 type Run = readonly [ComparedTurn, ...ComparedTurn[]];
 
-/** What is the same in a row is one row. */
+/** Groups consecutive equal turns into one row. */
 function runsIn(turns: readonly ComparedTurn[]): readonly Run[] {
   const runs: [ComparedTurn, ...ComparedTurn[]][] = [];
   for (const turn of turns) {
@@ -254,7 +254,7 @@ function Differing(props: DifferingProps): ReactNode {
   );
 }
 
-/** What stands in one place on both sides. */
+/** Two aligned messages. */
 function Beside({ a, b, isNarrow, onOpen }: BesideProps): ReactNode {
   const changes = useChanges(saidBy(a), saidBy(b));
   if (isNarrow)

@@ -8,17 +8,17 @@ import { ModelPicker } from './ModelPicker.tsx';
 import { count, dollars } from './Size.tsx';
 import { Table } from './Table.tsx';
 
-/** Turns shown at first, the last ones; earlier ones come in steps of as many. */
+/** How many turns are shown at first, the last ones; earlier ones come in steps of as many. */
 const SHOWN = 30;
 
-/** What each turn of the branch took of the model's window, what it cost, and why the cache broke. */
+/** How much of the model's window each turn of the branch used, its cost, and why the cache broke. */
 export function Cost({ engine, state, modelId, sight, onLook, onOpen }: ViewProps): ReactNode {
   const [whatIf, setWhatIf] = useState('');
   const [shown, setShown] = useState(SHOWN);
   const { node } = sight;
   const requests = useRequests(engine);
   const { headKey, branches, fragments } = state;
-  // A word more of an answer that grows changes no figure: its end does.
+  // More words of a growing answer change no figure; its end does.
   const status = engine.status(headKey ?? '');
   const { value, error } = useAnswer(turnCosts, {
     engine,
@@ -170,7 +170,7 @@ function Turn({ turn, isHere, onShow, children }: TurnProps): ReactNode {
   );
 }
 
-/** What a request takes of the window of its model. */
+/** How much of its model's window a request used. */
 function Bar({ turn }: { readonly turn: TurnCost }): ReactNode {
   const { system, history, tools = 0, reserve, window } = turn;
   const used = system + history + tools + reserve;

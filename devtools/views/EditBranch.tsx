@@ -1,7 +1,7 @@
 import type { UIMessage } from 'ai';
 import { type FormEvent, type KeyboardEvent, type ReactNode, useEffect, useRef, useState } from 'react';
 
-/** A message in other words, as a version beside it, on a branch of its own. What is no text stays as it is. */
+/** Edits a message as a version on a branch of its own. Parts that are no text stay. */
 export function EditBranch({ message, off, onSave, onClose }: EditBranchProps): ReactNode {
   const { parts } = message;
   const [texts, setTexts] = useState(

@@ -5,7 +5,7 @@ import type { RowState } from '../rowState.ts';
 import { toolsIn } from '../search.ts';
 import { ANYTHING, type Wanted } from '../wanted.ts';
 
-/** Which messages are looked for: by who said them, what became of them, where they are, and how they were made. */
+/** Filters of the search: role, state, branch, tool and model. */
 export function Filters({ engine, model, state, wanted, onWant }: FiltersProps): ReactNode {
   const moment = useMemo(() => ({ engine, model, state }), [engine, model, state]);
   const { models, tools } = useMemo(() => choicesIn(moment), [moment]);
@@ -58,7 +58,7 @@ function asChoice(value: string): readonly [value: string, label: string] {
   return [value, value];
 }
 
-/** Models that requests tell of, and tools of the messages that are loaded. */
+/** The models in the facts of requests, and the tools of loaded messages. */
 function choicesIn({ engine, model, state }: Pick<FiltersProps, 'engine' | 'model' | 'state'>): {
   readonly models: readonly string[];
   readonly tools: readonly string[];

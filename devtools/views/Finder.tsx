@@ -10,7 +10,7 @@ import { find, type Search } from '../search.ts';
 import { ANYTHING, isAnything, type Wanted } from '../wanted.ts';
 import { Filters } from './Filters.tsx';
 
-/** The bar above the graph: words, filters, and the way from hit to hit. */
+/** The bar above the graph: search text, filters, and steps from hit to hit. */
 export function Finder(props: FinderProps): ReactNode {
   const {
     engine,
@@ -91,13 +91,13 @@ interface FinderProps {
   readonly engine: ContextEngine;
   readonly model: GraphModel;
   readonly state: EngineState;
-  /** The keys of what was found, in the order of the graph; undefined while nothing is looked for. */
+  /** The keys of the hits, in the order of the graph; undefined without a search. */
   readonly found: readonly string[] | undefined;
   readonly onFound: (found: readonly string[] | undefined) => void;
   readonly selected: string | undefined;
   /** What was folded or unfolded, by key. */
   readonly choices: ReadonlyMap<string, boolean>;
-  /** To a hit, with nothing folded that hides it. */
+  /** Goes to a hit, with the unfolded rows that show it. */
   readonly onStep: (hit: string, unfolded: ReadonlyMap<string, boolean>) => void;
   readonly box: Ref<HTMLInputElement>;
   readonly columns: readonly ColumnName[];
@@ -106,7 +106,7 @@ interface FinderProps {
   readonly onHelp: () => void;
 }
 
-/** A column for each line, to be shown or not; they stand in one order. */
+/** A menu item for each column, in a fixed order. */
 function columnItems(
   shown: readonly ColumnName[],
   show: (columns: readonly ColumnName[]) => void,
@@ -145,10 +145,10 @@ interface StepProps {
   readonly onClick: () => void;
 }
 
-/** How long somebody types before it is searched, in ms. */
+/** The pause in typing before a search begins, in ms. */
 const PAUSE = 150;
 
-/** Tells what was found. */
+/** Searches, and reports the hits. */
 function useFound(asked: Search, onFound: FinderProps['onFound']): void {
   const { engine, model, headKey, wanted } = asked;
   const settled = useSettled(wanted);

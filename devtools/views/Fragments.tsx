@@ -5,7 +5,7 @@ import type { ViewProps } from '../view.ts';
 import { Size, tokensOf } from './Size.tsx';
 import { Tree } from './Tree.tsx';
 
-/** What the system prompt is made of, as a tree: the tokens of each piece, where it came from, and what waits. */
+/** The fragments of the system prompt as a tree: the tokens of each piece, where it came from, and the pending messages. */
 export function Fragments({ engine, state, modelId, tokenizer }: ViewProps): ReactNode {
   const { fragments, pending, chat } = state;
   const { value, error } = useAnswer(fragmentTree, { engine, fragments, pending, chat, modelId, tokenizer });

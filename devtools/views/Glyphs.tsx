@@ -15,7 +15,9 @@ interface GlyphsProps {
   readonly isCheckpoint: boolean;
 }
 
-/** The lines of one row, drawn from its own numbers: what passes on the left, where it comes from, where it goes. */
+/**
+ * The lines of one row, drawn from its own numbers: those that pass on the left, the one that arrives, the one that continues.
+ */
 export function Glyphs({ model, node, height, isFolded, isCheckpoint }: GlyphsProps): ReactNode {
   const { lanes } = model;
   const middle = height / 2;
@@ -57,7 +59,7 @@ export function Glyphs({ model, node, height, isFolded, isCheckpoint }: GlyphsPr
   );
 }
 
-/** The line that leads to a message: straight down its lane, or a curve from the lane it parts from. */
+/** The line to a message: straight down its lane, or a curve from the lane where it forks. */
 function arrival({ lanes }: GraphModel, node: number, middle: number): string {
   const x = laneX(lanes.lane[node] as number);
   if ((lanes.parent[node] as number) < 0) return '';
@@ -73,7 +75,7 @@ interface DotProps {
   readonly isCheckpoint: boolean;
 }
 
-/** Shape tells what colour can't: hollow for what a person said, filled for an answer, a diamond for a checkpoint. */
+/** Shapes tell what colour alone must not: hollow for a person's message, filled for an answer, a diamond for a checkpoint. */
 function Dot({ x, middle, role, colour, isCheckpoint }: DotProps): ReactNode {
   const fill = role === 'user' ? 'var(--ground)' : colour;
   if (isCheckpoint) {

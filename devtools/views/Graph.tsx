@@ -15,8 +15,8 @@ import { GraphList } from './GraphList.tsx';
 import type { Node } from './Node.tsx';
 
 /**
- * The conversation as rows and lanes, and beside it the message that is selected. Selecting only looks: a click and the arrows
- * select, Enter and a button check out. Until somebody selects, the graph follows what the app shows.
+ * The conversation as rows and lanes, and beside it the selected message. Selecting only shows: a click and the arrows select,
+ * Enter and a button check out. Until somebody selects, the graph follows what the app shows.
  */
 export function Graph(props: ViewProps): ReactNode {
   const { engine, state, sight, onLook } = props;
@@ -52,7 +52,7 @@ export function Graph(props: ViewProps): ReactNode {
     setChoices(unfolded);
     select(hit);
   };
-  /** Single keys, of the list alone: one that types elsewhere types. */
+  /** Single keys, only while the list has the focus: elsewhere they are typed. */
   const onAction = (pressed: string, at: string): boolean => {
     if (pressed === '/') box.current?.focus();
     else if (pressed === '?') setHelp(!isHelpOpen);
@@ -165,7 +165,7 @@ async function loadNode(): Promise<typeof Node> {
 }
 
 function rememberedColumns(): readonly ColumnName[] {
-  // Damaged data names none.
+  // Damaged data names no known column.
   const known = String(recall().columns);
   return COLUMNS.filter((name) => known.includes(name));
 }
@@ -174,7 +174,7 @@ function useModel(engine: ContextEngine, state: EngineState): GraphModel {
   const { revision, branches, checkpoints, headKey, messages } = state;
   const branchHead = branches.find((branch) => branch.isActive)?.headKey;
   const lastShown = keyAt({ engine, revision }, messages.at(-1)?.id);
-  // A draft that grows changes the words of a message, which its row asks for, and not the graph.
+  // A growing draft changes the words of a message, which its row reads, and not the graph.
   const nodes = useMemo(() => nodesAt({ engine, revision, lastShown }), [engine, revision, lastShown]);
   return useMemo(
     () => graphModel(nodes, branches, checkpoints, [branchHead, headKey, lastShown]),
@@ -183,8 +183,8 @@ function useModel(engine: ContextEngine, state: EngineState): GraphModel {
 }
 
 /**
- * What the engine is asked takes the moment along: a compiler that remembers results for equal arguments must see that
- * another moment may have another answer.
+ * The inputs of a query of the engine: a compiler that caches results for equal arguments must see that a later revision may
+ * give another result.
  */
 interface Moment extends Pick<ViewProps, 'engine'>, Pick<EngineState, 'revision'> {
   readonly lastShown: string | undefined;
@@ -194,7 +194,7 @@ function nodesAt({ engine }: Moment): GraphModel['nodes'] {
   return engine.graph().nodes;
 }
 
-/** The key of a message of the chain shown. */
+/** The key of a message of the shown chain. */
 function keyAt({ engine }: Omit<Moment, 'lastShown'>, id: string | undefined): string | undefined {
   return id === undefined ? undefined : engine.node(id)?.key;
 }

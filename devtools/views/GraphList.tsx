@@ -18,7 +18,7 @@ import type { ColumnName } from '../columns.ts';
 import type * as Columns from './Columns.tsx';
 import { type Fold, lineOf, messageAt, Row, type RowPlace } from './GraphRow.tsx';
 
-/** The rows of the graph: a list with one stop of the Tab key, of which those in sight are mounted. */
+/** The rows of the graph: a list with one Tab stop; only visible rows are mounted. */
 export function GraphList(props: GraphListProps): ReactNode {
   const { engine, model, state, selected, onSelect, onRead, onCheckOut, choices, onFold } = props;
   const { onAction, found, marked, naming, columns, takesFocus } = props;
@@ -146,7 +146,7 @@ export function GraphList(props: GraphListProps): ReactNode {
   );
 }
 
-/** Scrolls along when what the app shows changes, until something is selected. */
+/** Scrolls to what the app shows when that changes, until something is selected. */
 function useFollow(hereKey: string | undefined, follows: boolean, revealHere: () => void): void {
   const before = useRef<string | undefined>('');
   useEffect(() => {
@@ -155,7 +155,7 @@ function useFollow(hereKey: string | undefined, follows: boolean, revealHere: ()
   });
 }
 
-/** The next row of a fork, or the one before; where there is none, the row stays. */
+/** The next or the previous fork's row; where there is none, the row stays. */
 function forkAfter(key: string, row: number, forks: readonly number[]): number {
   const next = key === ']' ? forks.find((fork) => fork > row) : forks.findLast((fork) => fork < row);
   return next ?? row;
@@ -180,32 +180,32 @@ function foldOf(model: GraphModel, choices: ReadonlyMap<string, boolean>, node: 
 interface GraphListProps {
   readonly engine: ContextEngine;
   readonly model: GraphModel;
-  /** What the rows need of it, now or at an earlier time. */
+  /** The part of the state that rows need, of now or of an earlier time. */
   readonly state: Pick<EngineState, 'branches' | 'headKey' | 'revision'>;
-  /** The message that is selected; undefined while the graph follows what the app shows. */
+  /** The selected message; undefined while the graph follows what the app shows. */
   readonly selected: string | undefined;
   readonly onSelect: (key: string) => void;
-  /** A person wants to read the selected message. */
+  /** Called when a person wants to read the selected message. */
   readonly onRead: () => void;
   readonly onCheckOut: (key: string) => void;
-  /** A key that was pressed on a message; whether it means something. */
+  /** Called with a key pressed on a message; returns whether it has a meaning. */
   readonly onAction: (pressed: string, key: string) => boolean;
-  /** The keys of what was found; undefined while nothing is looked for. */
+  /** The keys of the hits; undefined without a search. */
   readonly found: readonly string[] | undefined;
   /** What was folded or unfolded, by key. */
   readonly choices: ReadonlyMap<string, boolean>;
   readonly onFold: (key: string, isFolded: boolean) => void;
-  /** The message that others are to be compared with. */
+  /** The message marked for comparison. */
   readonly marked: string | undefined;
-  /** The message that is about to be named as a checkpoint. */
+  /** The message that is being named as a checkpoint. */
   readonly naming: { readonly key: string; readonly field: ReactNode } | undefined;
   /** The columns that a person chose, in order. */
   readonly columns: readonly ColumnName[];
-  /** Whether the focus comes back to it. */
+  /** Whether the list takes the focus back. */
   readonly takesFocus: boolean;
 }
 
-/** What of a row is asked of the engine. */
+/** What a row reads of the engine. */
 function seenAt(
   moment: Moment & { readonly revision: number },
   message: GraphModel['nodes'][number],

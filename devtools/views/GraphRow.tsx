@@ -6,7 +6,7 @@ import type { RowState } from '../rowState.ts';
 import { Glyphs } from './Glyphs.tsx';
 import { BothEnds, BranchMark } from './Label.tsx';
 
-/** One message as a row of the graph: the lines of its lanes, its first words, and what ends or stands at it. */
+/** One message as a row of the graph: the lines of its lanes, its first words, and its branches and checkpoints. */
 export function Row(props: RowProps): ReactNode {
   const { id, row, height, model, node, place, state, line, kinds, branches, children, naming } = props;
   const { isHere, isCursor, isHit, isMarked, fold } = props;
@@ -75,32 +75,32 @@ interface RowProps {
   readonly node: number;
   readonly place: RowPlace;
   readonly state: RowState | undefined;
-  /** Its first words, as many as are at hand. */
+  /** Its first words, as many as are loaded. */
   readonly line: string;
-  /** What it is made of, where it has no words. */
+  /** The kinds of its parts, if it has no text. */
   readonly kinds: string;
   readonly branches: EngineState['branches'];
   readonly isHere: boolean;
   readonly isCursor: boolean;
-  /** Whether it was found; undefined while nothing is looked for. */
+  /** Whether it is a hit; undefined without a search. */
   readonly isHit: boolean | undefined;
-  /** Whether others are to be compared with it. */
+  /** Whether it is marked for comparison. */
   readonly isMarked: boolean;
   readonly fold: Fold;
-  /** Where it is about to be named as a checkpoint: what takes the name. */
+  /** The field for the name of a new checkpoint at this message. */
   readonly naming: ReactNode;
   /** The columns that a person chose. */
   readonly children: ReactNode;
 }
 
-/** Where a message stands: messages from the first one on, and which of its versions it is, of how many. */
+/** The place of a message: its depth, and its number among its versions. */
 export interface RowPlace {
   readonly depth: number;
   readonly position: number | undefined;
   readonly count: number | undefined;
 }
 
-/** Whether what stands behind a row can be folded away, and is. */
+/** Whether a row's descendants can be folded, and are. */
 export type Fold = 'none' | 'open' | 'folded';
 
 /** A message of the graph, by its node. */
@@ -108,14 +108,14 @@ export function messageAt(model: GraphModel, node: number): GraphModel['nodes'][
   return model.nodes[node] as GraphModel['nodes'][number];
 }
 
-/** The first words of a message, as a person would read them; `words` are more of them, where they are loaded. */
+/** The first words of a message, as a person would read them; `words` are more of them, if loaded. */
 export function lineOf({ role, content }: GraphModel['nodes'][number], words: string | undefined): string {
   const begin = content.endsWith('...') ? content.slice(0, -3) : undefined;
   const more = begin === undefined ? undefined : words?.slice(0, LINE).replaceAll(/[^\S ]/g, ' ');
   return plainLine(role, begin !== undefined && more?.startsWith(begin) ? more : content);
 }
 
-/** More characters than a row has room for. */
+/** More characters than fit in a row. */
 const LINE = 300;
 
 function Preview({ line, kinds }: Pick<RowProps, 'line' | 'kinds'>): ReactNode {
@@ -128,7 +128,7 @@ function Preview({ line, kinds }: Pick<RowProps, 'line' | 'kinds'>): ReactNode {
   );
 }
 
-/** For the mouse; the keyboard folds with the arrow keys, so the list stays one stop of the Tab key. */
+/** For the mouse; the keyboard folds with the arrow keys, so the list stays one Tab stop. */
 function FoldButton({ isOpen, hidden }: { readonly isOpen: boolean; readonly hidden: number }): ReactNode {
   return (
     <button
@@ -154,7 +154,7 @@ function Checkpoints({ at }: { readonly at: readonly CheckpointInfo[] }): ReactN
   ));
 }
 
-/** Labels that fit on a row; a folded way may hide many heads. */
+/** The most labels of a row; a folded row may hide many heads. */
 const LABELS = 3;
 
 function Heads({

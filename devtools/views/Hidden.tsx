@@ -2,7 +2,7 @@ import type { EstimateResult } from 'contextree';
 import type { HiddenMark } from 'contextree/tokens';
 import type { ReactNode } from 'react';
 
-/** Says that a prompt holds characters that nobody sees, and which; nothing where it holds none. */
+/** Warns of invisible characters in a prompt, and names them; nothing where there are none. */
 export function HiddenNote({ estimate }: { readonly estimate: EstimateResult }): ReactNode {
   const { systemPrompt, messages } = estimate;
   const marks = [systemPrompt, ...messages].flatMap(({ hidden }) => hidden ?? []);
@@ -17,10 +17,10 @@ export function HiddenNote({ estimate }: { readonly estimate: EstimateResult }):
   );
 }
 
-/** Kinds that the note names. */
+/** How many kinds the note names. */
 const NAMED = 3;
 
-/** A text with a visible mark in place of each character that is not seen. */
+/** A text with a visible mark in place of each invisible character. */
 export function Marked({
   text,
   marks = [],
@@ -40,7 +40,7 @@ export function Marked({
   });
 }
 
-/** Marks alone, where their places are not those of the text that is shown. */
+/** The marks alone, where their places are not those of the shown text. */
 export function Chips({ marks }: { readonly marks: readonly HiddenMark[] }): ReactNode {
   return marks.map((mark, i) => <Chip key={i} mark={mark} />);
 }
@@ -55,7 +55,7 @@ function Chip({ mark }: { readonly mark: HiddenMark | undefined }): ReactNode {
   );
 }
 
-/** UTF-16 units: two for what is beyond U+FFFF. */
+/** UTF-16 units: two for a character beyond U+FFFF. */
 function lengthOf({ code }: HiddenMark): number {
   return code.length > 'U+FFFF'.length ? 2 : 1;
 }

@@ -11,7 +11,7 @@ import { List } from './List.tsx';
 
 /**
  * A chat's messages and operations by time. One of them is selected, at first the last one, and beside the list stands the
- * graph as it was right after it. Looking changes nothing; "Go back to here" shows that place in the app.
+ * graph as it was right after it. Selecting changes nothing in the app; "Go back to here" shows that message there.
  */
 export function History({
   engine,
@@ -100,7 +100,7 @@ const EMPTY: Readonly<Record<EngineState['status'], string>> = {
   ready: 'No messages yet. Each message and each operation on branches and checkpoints will be a step here.',
 };
 
-/** The steps, made again when a message or an operation came: an answer that grows is one step all the while. */
+/** The steps, computed again after a message or an operation; a growing answer is one step. */
 function useSteps(engine: ContextEngine, state: EngineState): readonly Step[] {
   const { chat, saveState } = state;
   const operations = operationsOf({ engine, state });
@@ -110,7 +110,7 @@ function useSteps(engine: ContextEngine, state: EngineState): readonly Step[] {
   );
 }
 
-/** What the engine is asked takes the moment along: another moment may have another answer. */
+/** The inputs of a query of the engine: at another moment the result may differ. */
 function stepsAt({
   engine,
   operations,
@@ -118,7 +118,7 @@ function stepsAt({
   return stepsOf(engine.graph().nodes, operations);
 }
 
-/** The step at a time, or the last one before it; without a time the last one. */
+/** The index of the step at a time, or of the last one before it; without a time the last one. */
 function indexAt(steps: readonly Step[], at: number | undefined): number {
   return at === undefined ? steps.length - 1 : steps.findLastIndex((step) => step.at <= at);
 }
@@ -133,7 +133,7 @@ function operationsOf({ engine }: { readonly engine: ContextEngine; readonly sta
   return engine.operations();
 }
 
-/** The graph as it was; the last one that was read, while another one is. */
+/** The graph at an earlier time; while it is read, the one that was read before. */
 function usePast({ engine, at, operations }: Moment): PastGraph | undefined {
   const { value, error } = useAnswer(pastAt, { engine, at, operations });
   if (error) throw error;
@@ -144,7 +144,7 @@ async function pastAt({ engine, at }: Moment): Promise<PastGraph | undefined> {
   return at === undefined ? undefined : engine.graph({ at });
 }
 
-/** The operation that Undo takes back, and the one that Redo does again. */
+/** The operations that Undo and Redo act on. */
 function Undo({ engine, state, attempt }: UndoProps): ReactNode {
   const operations = operationsOf({ engine, state });
   const undo = operations.findLast((one) => one.state !== 'undone');
@@ -195,7 +195,7 @@ function StepLine({ time, kind, label, state }: Step): ReactNode {
   );
 }
 
-/** The graph of an earlier time. */
+/** The graph at an earlier time. */
 function Past({ engine, state, past, hereKey, onCheckOut, onRead }: PastProps): ReactNode {
   const branches = useMemo(() => branchesOf(past), [past]);
   const model = useMemo(() => modelOf(past, branches), [past, branches]);

@@ -1,6 +1,6 @@
 import type { ReactNode } from 'react';
 
-/** What the keys do while the list has the focus. */
+/** The keys of the list while it has the focus. */
 const KEYS: readonly (readonly [keys: string, does: string])[] = [
   ['↑ ↓ Home End', 'select'],
   ['Space', 'read'],
@@ -18,7 +18,7 @@ const KEYS: readonly (readonly [keys: string, does: string])[] = [
   ['?', 'show or hide this'],
 ];
 
-/** All keys of the graph; `branchOff` says why one of them does nothing now. */
+/** All keys of the graph; `branchOff` is the reason why one of them is disabled. */
 export function Keys({ branchOff }: { readonly branchOff: string | undefined }): ReactNode {
   return (
     <dl className="facts" aria-label="Keys">

@@ -4,7 +4,7 @@ import { age, count, counted } from '../figures.ts';
 import { plainLine } from '../plainLine.ts';
 import { branchColour } from '../theme.ts';
 
-/** A branch as people know it: its label, how much it has of its own, and its age. Its name is a tooltip. */
+/** A branch for people: its label, how many messages of its own it has, and its age. Its name is a tooltip. */
 export function BranchMark({ branch, index }: BranchMarkProps): ReactNode {
   const { label, name, isActive, ownCount, createdAt } = branch;
   const colour = branchColour(index);
@@ -29,11 +29,11 @@ export function BranchMark({ branch, index }: BranchMarkProps): ReactNode {
 
 interface BranchMarkProps {
   readonly branch: BranchInfo;
-  /** Its place among the branches, which gives its colour. */
+  /** Its index among the branches, which gives its colour. */
   readonly index: number;
 }
 
-/** A text that gives way in its middle where it has no room: names are told apart at their beginning, and at their end. */
+/** A text that is clipped in its middle: names differ at their beginning and at their end. */
 export function BothEnds({ text }: { readonly text: string }): ReactNode {
   const at = tailOf(text);
   return (
@@ -44,12 +44,12 @@ export function BothEnds({ text }: { readonly text: string }): ReactNode {
   );
 }
 
-/** Where the end begins that is never cut: with the last word, or where that is long, with the last characters. */
+/** The index of the end that is never clipped: the last word, or, if that is long, the last characters. */
 function tailOf(text: string): number {
   if (text.length <= SHORT) return text.length;
   const word = text.lastIndexOf(' ', text.length - 2);
   if (text.length - word <= TAIL) return word;
-  // A character of two units is not cut in two.
+  // Do not cut a surrogate pair.
   return text.length - SHORT - (/[\udc00-\udfff]/.test(text.charAt(text.length - SHORT)) ? 1 : 0);
 }
 

@@ -2,7 +2,7 @@ import { type KeyboardEvent, type MouseEvent, type ReactNode, useEffect, useId }
 import { useRowHeight } from '../rowHeight.ts';
 import { rowAfterKey, useRowWindow } from '../windowing.ts';
 
-/** Items of which one is selected: a list with one stop of the Tab key, of which those in sight are mounted. */
+/** Items with one selection: a list with one Tab stop; only visible items are mounted. */
 export function List<T>(props: ListProps<T>): ReactNode {
   const { label, items, selected, onSelect, onOpen, renderItem, classOf } = props;
   const idPrefix = useId();
@@ -65,7 +65,7 @@ interface ListProps<T> {
   /** The index of the selected item; -1 for none. */
   readonly selected: number;
   readonly onSelect: (index: number) => void;
-  /** What Enter does. */
+  /** Called for Enter. */
   readonly onOpen?: (index: number) => void;
   readonly renderItem: (item: T) => ReactNode;
   readonly classOf?: (item: T) => string;

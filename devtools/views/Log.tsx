@@ -10,7 +10,7 @@ import type { ViewProps } from '../view.ts';
 import { History } from './History.tsx';
 import { List } from './List.tsx';
 
-/** What happened when: the events of the engine since the panel was opened, and the chat's history, step by step. */
+/** The events of the engine since the panel was opened, and the chat's history, step by step. */
 export function Log(props: ViewProps): ReactNode {
   const [part, setPart] = useState<'Events' | 'History'>('Events');
   const parts = (
@@ -128,13 +128,13 @@ function Events({ engine, state, onOpen, parts }: ViewProps & { readonly parts: 
   );
 }
 
-/** How many events came while it was paused. */
+/** How many events came during the pause. */
 function newSince(frozen: readonly Logged[], events: readonly Logged[]): string {
   const count = (events.at(-1)?.number ?? 0) - (frozen.at(-1)?.number ?? 0);
   return count > 0 ? ` (${count} new)` : '';
 }
 
-/** The events of a type, or of all, that say these words; newest first. */
+/** The events of a type, or of all, with this text; newest first. */
 function matching(events: readonly Logged[], type: string, words: string): readonly Logged[] {
   const wanted = words.trim().toLowerCase();
   const says = ({ event }: Logged): boolean =>

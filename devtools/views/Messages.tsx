@@ -5,7 +5,7 @@ import type { PromptAnswer } from '../promptAnswer.ts';
 import { Part } from './Parts.tsx';
 import { Share } from './Size.tsx';
 
-/** Messages shown at first, the last ones; earlier ones come in steps of as many. */
+/** How many messages are shown at first, the last ones; earlier ones come in steps of as many. */
 const SHOWN = 50;
 
 /** The conversation of a prompt. */

@@ -2,7 +2,7 @@ import { type ReactNode, useEffect, useState } from 'react';
 
 interface ModelPickerProps {
   readonly label: string;
-  /** What is chosen where `value` is ''. */
+  /** The label of the choice ''. */
   readonly standard: string;
   /** The id of a model. */
   readonly value: string;
@@ -11,7 +11,7 @@ interface ModelPickerProps {
   readonly onChange: (model: string) => void;
 }
 
-/** Whose window and prices are shown: those of the chat's own model, or of another known one. */
+/** Chooses the model whose window and prices are shown: the chat's own, or another known one. */
 export function ModelPicker({ label, standard, value, used, onChange }: ModelPickerProps): ReactNode {
   const [known, setKnown] = useState<readonly string[]>([]);
   useEffect(() => {
@@ -24,7 +24,7 @@ export function ModelPicker({ label, standard, value, used, onChange }: ModelPic
       isHere = false;
     };
   }, []);
-  // A model that was chosen once and is not known any more is still the one that is shown.
+  // A chosen model that is no longer known stays in the list.
   const others = [...new Set([...known, ...(value === '' ? [] : [value])])].filter(
     (id) => !used.includes(id),
   );

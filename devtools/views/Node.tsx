@@ -16,7 +16,7 @@ import { isTool, LongText, Part } from './Parts.tsx';
 import type { ReplayOf } from './Replay.tsx';
 import type { Revisions } from './Revisions.tsx';
 
-/** All that is known of one message: what it says, how it came about, what it cost, and which branches hold it. */
+/** All facts of one message: its content, how it was made, its cost, and the branches that hold it. */
 export function Node(props: NodeProps): ReactNode {
   const { engine, state, messageKey, onBack, onCheckOut, attempt, onLook } = props;
   const { revision } = state;
@@ -25,10 +25,10 @@ export function Node(props: NodeProps): ReactNode {
   const [isEditing, setEditing] = useState(false);
   const { value: Edit } = useLoaded(loadEdit, isEditing);
   const back = useRef<HTMLButtonElement>(null);
-  // Where it takes the place of the graph, it takes its focus along.
+  // Where it replaces the graph, it takes the focus.
   useEffect(() => back.current?.focus(), []);
   const { node, calls, versions, loaded } = knownAt(moment);
-  // What is loaded is at hand; it is shown in the same frame as the words that came.
+  // A loaded message is shown in the same frame as its new words.
   const since = loaded ? 0 : revision;
   const { value: read, error } = useAnswer(readMessage, { engine, messageKey, since });
   const value = loaded ?? read;
@@ -91,14 +91,14 @@ export function Node(props: NodeProps): ReactNode {
 
 interface NodeProps extends ViewProps {
   readonly messageKey: string;
-  /** Goes back to the graph, where the message stands in its place. */
+  /** Returns to the graph, where this view replaces it. */
   readonly onBack: (() => void) | undefined;
   readonly onCheckOut: () => void;
-  /** Runs what a person asked for, and says why it could not be done. */
+  /** Runs an action, and shows why it failed. */
   readonly attempt: (act: () => Promise<unknown>) => void;
 }
 
-/** What is asked of the engine at one moment: the same question has another answer after the next revision. */
+/** The inputs of a query of the engine: after the next revision the result may differ. */
 interface Moment {
   readonly engine: ContextEngine;
   readonly messageKey: string;
@@ -119,7 +119,7 @@ function knownAt({ engine, messageKey }: Moment): {
   };
 }
 
-/** The words of a message, loaded or not; null where there are none. */
+/** A message, loaded or not; null where there is none. */
 export async function readMessage({
   engine,
   messageKey,
@@ -133,13 +133,13 @@ async function loadEdit(): Promise<typeof EditBranch> {
   return (await import('./EditBranch.tsx')).EditBranch;
 }
 
-// ------------------------------------------------------------------ what it says
+// ------------------------------------------------------------------ its content
 
 const FACES = ['Parts', 'JSON', 'Revisions', 'Replay'] as const;
 
 type Face = (typeof FACES)[number];
 
-/** How the words are shown. */
+/** Chooses how the content is shown. */
 function Faces({ face, onFace }: { readonly face: Face; readonly onFace: (face: Face) => void }): ReactNode {
   return (
     <div className="faces" role="group" aria-label="Show">
@@ -189,7 +189,7 @@ function Says({ message, calls }: Pick<ShownProps, 'message' | 'calls'>): ReactN
   const told = calls.flatMap(({ toolMs = [] }) => toolMs);
   if (shown.length === 0) return <p className="words">It says nothing.</p>;
   return shown.map((part, i) => {
-    // Requests tell of their calls in order: with some untold, nobody knows which.
+    // Requests list the durations in the order of the calls: if some are missing, none can be assigned.
     const ms = told.length === tools.length ? told[tools.indexOf(part)] : null;
     return (
       <div key={i} className="turn">
@@ -199,9 +199,9 @@ function Says({ message, calls }: Pick<ShownProps, 'message' | 'calls'>): ReactN
   });
 }
 
-// ------------------------------------------------------------------ what can be done with it
+// ------------------------------------------------------------------ its actions
 
-/** The lines of the menu, and what came of the last copy. */
+/** The items of the menu, and the result of the last copy. */
 function useActions(
   { engine, state, messageKey, sight, onLook, onOpen, attempt }: NodeProps,
   message: UIMessage | null | undefined,

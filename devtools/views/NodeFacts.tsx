@@ -5,7 +5,7 @@ import { span } from '../amounts.ts';
 import { count, counted } from '../figures.ts';
 import { estimateOf } from '../tokens.ts';
 
-/** Facts of a message in two columns; what nobody told is said to be untold, where one would look for it. */
+/** The facts of a message in two columns; a fact that was not reported is shown as "not told", where one would look for it. */
 export function NodeFacts({ node, message, calls, holders, versions, isOpen }: NodeFactsProps): ReactNode {
   const isAnswer = node.name === 'assistant';
   const { model, usage } = toldBy(calls, message);
@@ -69,7 +69,7 @@ interface NodeFactsProps {
   readonly calls: readonly CallFacts[];
   readonly holders: Holders;
   readonly versions: Versions;
-  /** Whether there is room for all of them beside the words. */
+  /** Whether there is room for all facts beside the message. */
   readonly isOpen: boolean;
 }
 
@@ -94,7 +94,7 @@ function Facts({ facts }: { readonly facts: readonly Fact[] }): ReactNode {
   );
 }
 
-/** An answer that went on was asked for more than once. */
+/** The requests of an answer: a continued one has several. */
 function Requests({ calls }: { readonly calls: readonly CallFacts[] }): ReactNode {
   return (
     <details className="more">
@@ -121,7 +121,7 @@ function Requests({ calls }: { readonly calls: readonly CallFacts[] }): ReactNod
 
 type Usage = NonNullable<CallFacts['usage']>;
 
-/** What requests tell, or, of an answer that was made without them, its metadata. */
+/** The facts of the requests or, for an answer made without requests, of its metadata. */
 function toldBy(
   calls: readonly CallFacts[],
   message: UIMessage | null | undefined,
@@ -144,7 +144,7 @@ function sumOf(told: readonly Usage[]): Usage {
   return sum;
 }
 
-/** Tokens as a provider counted them. */
+/** Token counts of a provider. */
 function usageIn({ input = 0, output = 0, cacheRead, cacheWrite, reasoning }: Usage): string {
   return [
     `${count(input)} in`,
@@ -157,7 +157,7 @@ function usageIn({ input = 0, output = 0, cacheRead, cacheWrite, reasoning }: Us
     .join(', ');
 }
 
-/** How far the estimate is off what was counted; nothing where that counts more than words. */
+/** How far the estimate is off the count; nothing where the count includes more than the text. */
 function offBy(estimated: number, usage: Usage | undefined, message: NodeFactsProps['message']): string {
   const output = (usage?.output ?? 0) - (usage?.reasoning ?? 0);
   const isText = message?.parts.every((part) => /^(text|step-start)$/.test(Object(part).type));
@@ -177,7 +177,7 @@ export interface Holders {
   readonly checkpoints: readonly string[];
 }
 
-/** Costs the messages of the chat, each once, however many branches there are. */
+/** Visits each message of the chat once, however many branches there are. */
 export function holdersOf(
   engine: ContextEngine,
   branches: EngineState['branches'],

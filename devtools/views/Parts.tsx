@@ -10,11 +10,11 @@ type MessagePart = UIMessage['parts'][number];
 interface PartProps {
   readonly part: MessagePart;
   readonly marks?: readonly HiddenMark[];
-  /** How long the tool ran, in ms; null where nobody told. Default: not said. */
+  /** How long the tool ran, in ms; null where that was not reported. Default: not shown. */
   readonly ms?: number | null | undefined;
 }
 
-/** One part of a message, drawn as what it is; as JSON where it is none of those that this version knows, or is damaged. */
+/** One part of a message, drawn by its type; unknown and damaged parts as JSON. */
 export function Part(props: PartProps): ReactNode {
   const { part } = props;
   return (
@@ -74,7 +74,7 @@ function Labelled({ label, text, code, marks, children }: LabelledProps): ReactN
   );
 }
 
-/** A part that calls a tool: what it was given, what it gave, and what became of it. */
+/** A tool call: its input, its output, and its state. */
 interface ToolPart {
   readonly type: string;
   readonly toolName?: string;
@@ -86,7 +86,7 @@ interface ToolPart {
   readonly approval?: { readonly approved?: boolean; readonly reason?: string };
 }
 
-/** Whether a part calls a tool. */
+/** Whether a part is a tool call. */
 export function isTool(part: unknown): part is ToolPart {
   return Object(part).toolCallId !== undefined;
 }
@@ -137,13 +137,13 @@ function Side({ name, value }: { readonly name: string; readonly value: unknown 
   );
 }
 
-/** What an app sends along with an answer, and what this version does not know. */
+/** Data that an app sends with an answer, and parts of unknown types. */
 function Data({ part }: { readonly part: object }): ReactNode {
   const { type, data, ...rest } = part as { type: string; data?: unknown };
   return <Labelled label={type} code={json(type.startsWith('data-') ? data : rest)} />;
 }
 
-/** A picture is shown where it lies in the message: the devtools fetch nothing. */
+/** A picture is shown if it is in the message: the devtools load nothing from elsewhere. */
 function File({ url, mediaType, filename }: Extract<MessagePart, { type: 'file' }>): ReactNode {
   const isHere = url.startsWith('data:');
   const label = ['file', filename, mediaType, isHere && `${Math.ceil((url.length * 3) / 4 / 1024)} kB`];
@@ -158,7 +158,7 @@ function File({ url, mediaType, filename }: Extract<MessagePart, { type: 'file' 
   );
 }
 
-/** A link where it leads to a page, and words where it would run something or leads nowhere. */
+/** A link if the URL leads to a page; text for any other URL, which might run a script. */
 function Address({ url }: { readonly url: string }): ReactNode {
   return /^https?:\/\//i.test(url) ? (
     <a className="text" href={url} target="_blank" rel="noreferrer noopener">
@@ -177,7 +177,7 @@ function json(value: unknown): string {
   }
 }
 
-/** Characters of a text that are shown before one asks for the rest. */
+/** How many characters of a text are shown at first. */
 const CLIP = 2_000;
 
 interface LongTextProps {
@@ -186,7 +186,7 @@ interface LongTextProps {
   readonly marks?: readonly HiddenMark[] | undefined;
 }
 
-/** A text as it stands; a long one on demand. */
+/** A text as it is; a long one on demand. */
 export function LongText({ text, code = false, marks }: LongTextProps): ReactNode {
   const [isWhole, setWhole] = useState(false);
   const rest = isWhole ? 0 : text.length - CLIP;

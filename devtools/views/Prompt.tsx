@@ -18,7 +18,7 @@ import { SystemPrompt } from './SystemPrompt.tsx';
 const LOOKS = ['Prompt', 'Formats', 'Difference'] as const;
 type Look = (typeof LOOKS)[number];
 
-/** What a model was sent at the selected message, or would be sent now; and how large that is. */
+/** The prompt at the selected message, as sent or as it would be sent now; and its size. */
 export function Prompt(props: ViewProps): ReactNode {
   const { engine, state, modelId: given, tokenizer, sight } = props;
   const { node } = sight;
@@ -31,7 +31,7 @@ export function Prompt(props: ViewProps): ReactNode {
   const { revision, messages, branchId, headKey, fragments, pending } = state;
   const requests = useRequests(engine);
   const question = { engine, node, isToday, format, modelId, tokenizer };
-  // What else the answer depends on: it is asked for again when one of these changes.
+  // All inputs of the answer: it is computed again when one of these changes.
   const moment = { ...question, requests, revision, messages, branchId, headKey, fragments, pending };
   const { value, error } = useAnswer(answerPrompt, moment);
   const setModel = (name: string): void => {
@@ -102,7 +102,7 @@ function json(value: unknown): string {
   return JSON.stringify(value, null, 2);
 }
 
-/** Says what is shown: what was sent, or what today's fragments make of it. */
+/** Says what is shown: the prompt that was sent, or the one that today's fragments make. */
 function Heading({
   answer: { kind, request },
   node,

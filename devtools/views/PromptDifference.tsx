@@ -6,7 +6,7 @@ import type { ViewProps } from '../view.ts';
 import { Changes } from './Changes.tsx';
 import { textOf } from './words.ts';
 
-/** What of a prompt is other than in the turn before, or at the message that is marked. */
+/** The difference between a prompt and that of the turn before, or of the marked message. */
 export function PromptDifference({ answer, engine, state, sight }: DifferenceProps): ReactNode {
   const [isMarked, setMarked] = useState(sight.against !== undefined);
   const before = turnBefore(engine, sight.node, state.headKey);
@@ -100,7 +100,7 @@ const KINDS = { added: '- new', removed: '- not sent any more', edited: '- says 
 interface MessageChange {
   readonly kind: keyof typeof KINDS;
   readonly message: UIMessage;
-  /** What it was, where it was edited. */
+  /** The message before, if it was edited. */
   readonly other?: UIMessage;
 }
 

@@ -4,7 +4,7 @@ import { type RecordedRequest, useRequests } from '../requests.ts';
 import type { ViewProps } from '../view.ts';
 import { Replay } from './Replay.tsx';
 
-/** The requests that were recorded while the panel was open, newest first, and the one that is looked at, as it came. */
+/** The recorded requests, newest first, and a replay of the selected one. */
 export function Recorded({ engine, onOpen, sight }: ViewProps): ReactNode {
   const requests = useRequests(engine);
   const [picked, setPicked] = useState<string>();
@@ -46,7 +46,7 @@ export function Recorded({ engine, onOpen, sight }: ViewProps): ReactNode {
   );
 }
 
-/** Whether it goes on recording when the panel is closed; remembered for this browser. */
+/** Whether to record while the panel is closed, too; remembered for this browser. */
 function AlsoClosed(): ReactNode {
   const [isOn, setOn] = useState(() => recall().recordsClosed === true);
   const toggle = (): void => {

@@ -9,7 +9,7 @@ import { type RecordedRequest, useRequests } from '../requests.ts';
 import { useShownIn } from '../Shadow.tsx';
 import { Part } from './Parts.tsx';
 
-/** How an answer is played: at once, or in the time that it took. */
+/** The pace of a replay. */
 type Pace = 'at once' | 'in recorded time';
 
 /** The latest recorded answer of a message, or to it. */
@@ -29,7 +29,7 @@ export function ReplayOf({
   return <p className="words">Not recorded. While this panel is open, it records what is asked.</p>;
 }
 
-/** A recorded answer, as it came: all of it, in its own time, or up to the part at which it is to fail. */
+/** A recorded answer, replayed: at once, in its own time, or up to the chunk at which it fails. */
 export function Replay({ request }: { readonly request: RecordedRequest }): ReactNode {
   const { value: record, error } = useAnswer(maskedOf, { request });
   if (error) return <p className="alert">The record could not be shown: {error.message}</p>;
@@ -125,7 +125,7 @@ interface Playing {
   readonly isPlaying: boolean;
 }
 
-/** Goes on to the next part after the time that it took. */
+/** Goes on to the next chunk after the time that it took. */
 function usePlay({ record: { chunks }, at, end, isPlaying }: Playing, onNext: (at: number) => void): void {
   useEffect(() => {
     if (!isPlaying || at >= end) return undefined;

@@ -5,7 +5,7 @@ import { useAnswer } from '../live.ts';
 import { wordsOf } from '../messageText.ts';
 import { Changes } from './Changes.tsx';
 
-/** What a message said before it was changed, and each change word by word, the newest first. */
+/** The earlier contents of a message, and each change word by word, newest first. */
 export function Revisions({ engine, messageKey, message, revision }: RevisionsProps): ReactNode {
   const { value, error } = useAnswer(revisionsAt, { engine, messageKey, revision });
   if (error) return <p className="alert">The revisions could not be read: {error.message}</p>;

@@ -14,7 +14,7 @@ import type { RunResults } from './RunResults.tsx';
 
 const PARTS = ['Ask again', 'Recorded'] as const;
 
-/** Asks again from the selected message, with something changed; and what was asked before, to be played again. */
+/** Runs the selected message again, with changes; and replays recorded requests. */
 export function Run(props: ViewProps): ReactNode {
   const [part, setPart] = useState<(typeof PARTS)[number]>('Ask again');
   return (
@@ -30,7 +30,7 @@ export function Run(props: ViewProps): ReactNode {
 const loadRecorded = async (): Promise<typeof Recorded> => (await import('./Recorded.tsx')).Recorded;
 const loadResults = async (): Promise<typeof RunResults> => (await import('./RunResults.tsx')).RunResults;
 
-/** A part whose code comes when it is first shown. */
+/** A part whose code is loaded when it is first shown. */
 function Later<P extends object>({
   load,
   props,
@@ -78,7 +78,7 @@ function Ask({ engine, state, sight, run }: ViewProps): ReactNode {
   );
 }
 
-/** Whether a server told that it has no tools, and none was ever called on this chain. */
+/** Whether the server has reported that it has no tools, and none was ever called on this chain. */
 function isToldSafe(
   requests: ReturnType<ContextEngine['requests']>,
   messages: readonly UIMessage[],
@@ -90,7 +90,7 @@ function isToldSafe(
   return !isCalled && tools !== undefined && Object.keys(tools).length === 0;
 }
 
-/** What a run begins from; null where there is no question. */
+/** The starting point of a run; null where there is no question. */
 async function groundAt(
   { engine, node }: { readonly engine: ContextEngine; readonly node: string | undefined },
   signal: AbortSignal,

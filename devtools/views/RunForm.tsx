@@ -4,17 +4,17 @@ import { type ReactNode, useEffect, useId, useRef, useState } from 'react';
 import { MOST, type Plan, runsOf, useRuns } from '../runs.ts';
 import type { RunSettings } from '../view.ts';
 
-/** What a run begins from. */
+/** The starting point of a run. */
 export interface Ground {
   /** The key of the question. */
   readonly question: string;
-  /** The answer that there is; undefined where none is selected. */
+  /** The existing answer; undefined if none is selected. */
   readonly answer: { readonly key: string; readonly message: UIMessage } | undefined;
-  /** The words of the question, and the system prompt of today. */
+  /** The text of the question, and today's system prompt. */
   readonly words: string;
   readonly system: string;
   readonly fragments: readonly ContextFragment[];
-  /** What a fragment says in the prompt; '' where nobody can tell. */
+  /** The text of a fragment in the prompt; '' where it is unknown. */
   readonly wordsOf: (fragment: ContextFragment) => string;
   readonly messages: readonly UIMessage[];
 }
@@ -27,7 +27,7 @@ interface RunFormProps {
   readonly isSafe: boolean;
 }
 
-/** What is to be different: fragments, the whole system prompt, the question, the model; and how often it is asked. */
+/** What to change: fragments, the whole system prompt, the question, the model; and how many runs to start. */
 export function RunForm({ engine, ground, settings, isSafe }: RunFormProps): ReactNode {
   const { models = [], body = (model: string) => ({ model }) } = settings;
   const [without, setWithout] = useState<ReadonlySet<ContextFragment>>(new Set());
@@ -128,14 +128,14 @@ interface BoxesProps<T> {
   readonly legend: string;
   readonly items: readonly T[];
   readonly nameOf: (item: T) => string;
-  /** What tells it from others of its name. */
+  /** Tells it from others of its name. */
   readonly wordsOf?: (item: T) => string;
   readonly isOn: (item: T) => boolean;
   readonly isOff?: boolean;
   readonly onToggle: (item: T) => void;
 }
 
-/** Some of several; nothing where there are none. */
+/** A choice of several; nothing where there are none. */
 function Boxes<T>({
   legend,
   items,
@@ -165,7 +165,7 @@ function toggled<T>(set: ReadonlySet<T>, item: T): ReadonlySet<T> {
   return next;
 }
 
-/** Nothing here can keep a server from running tools: the person decides, and what is safe has the focus. */
+/** The panel can't keep a server from running tools: the person decides, and Cancel has the focus. */
 function Warning({
   onRun,
   onCancel,

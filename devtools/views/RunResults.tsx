@@ -9,7 +9,7 @@ import { count, dollars } from './Size.tsx';
 import { textOf } from './words.ts';
 import { Table } from './Table.tsx';
 
-/** What came of the runs, beside the answer that there is. Nothing of it is saved, until it is kept. */
+/** The results of runs, beside the existing answer. None is saved before it is kept. */
 export function RunResults({ engine, ground }: RunResultsProps): ReactNode {
   const results = useRuns(engine).filter(({ plan }) => plan.question === ground.question);
   const [opened, setOpened] = useState<number>();
@@ -106,7 +106,7 @@ function Row({ result, base, isOpen, onOpen, onKeep }: RowProps): ReactNode {
   );
 }
 
-/** How many words came and went: `+12 -3`. */
+/** How many words were added and removed: `+12 -3`. */
 function WordCount({ before, after }: { readonly before: string; readonly after: string }): ReactNode {
   const { value } = useAnswer(counted, { before, after });
   return value ?? '…';

@@ -1,7 +1,7 @@
 import type { EstimateResult } from 'contextree';
 import type { ReactNode } from 'react';
 
-/** How large a prompt is: tokens, cost, and how much of the model's context it fills. */
+/** The size of a prompt: tokens, cost, and how much of the model's window it fills. */
 export function Size({ estimate }: { readonly estimate: EstimateResult }): ReactNode {
   const { limits, cost, asOf, spent } = estimate;
   return (
@@ -24,7 +24,7 @@ export function Size({ estimate }: { readonly estimate: EstimateResult }): React
   );
 }
 
-/** The context as a bar: system prompt, messages, and what is free. */
+/** The window as a bar: system prompt, messages, and the free part. */
 function Context({
   estimate,
   context,
@@ -56,7 +56,7 @@ function Context({
   );
 }
 
-/** What a piece adds to the whole: `~12 - 40 %`, and its cost where that is known. */
+/** The share of a piece: `~12 - 40 %`, and its cost if known. */
 export function Share({
   of,
   estimate,

@@ -11,7 +11,7 @@ import { findRows } from '../treeRows.ts';
 import type { ViewProps } from '../view.ts';
 import { Tree } from './Tree.tsx';
 
-/** Everything the engine knows about its context, as `inspect()` gives it: now, or at the message that is selected. */
+/** Everything that the engine knows of its context, as `inspect()` returns it: now, or at the selected message. */
 export function Snapshot({ engine, state, sight, onLook, onFile }: ViewProps): ReactNode {
   const { revision, messages, branchId, headKey, fragments, pending, checkpoints, chat } = state;
   const at = sight.node;
@@ -72,10 +72,10 @@ export function Snapshot({ engine, state, sight, onLook, onFile }: ViewProps): R
   );
 }
 
-/** Open at first: what tells which chat this is. */
+/** The paths that are open at first: they identify the chat. */
 const opened: readonly string[] = ['/meta', '/estimate'];
 
-/** Writing the JSON of a large chat takes a while: it is done when the button is pressed, not before. */
+/** The JSON is written when the button is pressed, because a large chat takes a while. */
 async function jsonOf(value: unknown, withSecrets: boolean): Promise<string> {
   return JSON.stringify(withSecrets ? value : await maskSecrets(value), null, 2) ?? '';
 }
@@ -94,7 +94,7 @@ interface SearchProps {
   readonly onShow: (path: string | undefined) => void;
 }
 
-/** Finds keys and values, also in what is folded, and goes from one to the next. */
+/** Finds keys and values, folded ones too, and steps through them. */
 function Search({ value, onShow }: SearchProps): ReactNode {
   const [words, setWords] = useState('');
   const [at, setAt] = useState(0);
@@ -148,7 +148,7 @@ function Search({ value, onShow }: SearchProps): ReactNode {
 }
 
 const NONE: readonly string[] = [];
-/** Nobody steps through more hits. */
+/** The most hits to step through. */
 const MOST = 500;
 
 async function search(
@@ -162,7 +162,7 @@ interface SessionFileProps extends Pick<ViewProps, 'engine' | 'onFile'> {
   readonly withSecrets: boolean;
 }
 
-/** The chat with all around it as one file, for a bug report: to be handed on, and to be opened. */
+/** Exports the chat and its surroundings as one file for a bug report, and opens such a file. */
 function SessionFile({ engine, withSecrets, onFile }: SessionFileProps): ReactNode {
   const [told, setTold] = useState('');
   const shownIn = useShownIn();

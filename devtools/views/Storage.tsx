@@ -8,7 +8,10 @@ import { useAnswer } from '../live.ts';
 import type { ViewProps } from '../view.ts';
 import { Table } from './Table.tsx';
 
-/** Where the chats are kept, how much there is, how long writing takes, who else is here, and whether all of it is whole. */
+/**
+ * Where the chats are stored, how large they are, how long writes take, which other tabs are open, and whether the chat is
+ * intact.
+ */
 export function Storage({ engine, state, onOpen }: ViewProps): ReactNode {
   const [count, setCount] = useState(0);
   const { value, error } = useAnswer(figuresAt, { engine, count });
@@ -73,7 +76,7 @@ function savedAs({ state, pending, error }: PlaceProps['state']['saveState']): s
 
 interface FactsProps {
   readonly title: string;
-  /** What is undefined is left out. */
+  /** Undefined values are left out. */
   readonly facts: readonly (readonly [name: string, value: ReactNode])[];
 }
 
@@ -100,7 +103,7 @@ interface SiteProps {
   readonly onKeep: () => void;
 }
 
-/** What the browser allows this site, and whether it may take it back. */
+/** How many bytes the browser allows this site, and whether it may clear them. */
 function Site({ engine, figures, onKeep }: SiteProps): ReactNode {
   const { usage, quota, persisted } = figures;
   if (usage === undefined && quota === undefined && persisted === undefined) return null;
@@ -149,7 +152,7 @@ interface KindsProps {
   readonly onCount: () => void;
 }
 
-/** Rows and bytes of each kind of record: they are weighed when somebody asks, because that reads all of them. */
+/** Rows and bytes of each kind of record: weighed on demand, because that reads all of them. */
 function Kinds({ engine, figures, onCount }: KindsProps): ReactNode {
   const [kinds, setKinds] = useState<StorageFigures['kinds']>();
   const { failure, attempt } = useAttempt();
@@ -185,7 +188,7 @@ function Kinds({ engine, figures, onCount }: KindsProps): ReactNode {
   );
 }
 
-/** How long the engine took to write, since the panel was opened. */
+/** How long the engine's writes took since the panel was opened. */
 function Writes({ engine }: { readonly engine: ContextEngine }): ReactNode {
   const events = useEvents(engine);
   const rows = useMemo(() => latencies(events), [events]);
@@ -209,7 +212,7 @@ function Writes({ engine }: { readonly engine: ContextEngine }): ReactNode {
   );
 }
 
-/** The durations of what was written, by type, shortest first. */
+/** The durations of writes, by type, shortest first. */
 function latencies(
   events: readonly Logged[],
 ): readonly { readonly what: string; readonly times: readonly number[] }[] {
@@ -224,7 +227,7 @@ function at(sorted: readonly number[], share: number): number {
   return sorted[Math.ceil(share * sorted.length) - 1] ?? sorted[0] ?? 0;
 }
 
-/** What other tabs do with this chat right now. */
+/** What other tabs are doing with this chat. */
 function Tabs({ engine, state }: Pick<ViewProps, 'engine' | 'state'>): ReactNode {
   const { saveState, remoteMessages } = state;
   const { value: held } = useAnswer(heldAt, { engine, saveState, remoteMessages });
@@ -247,14 +250,14 @@ function Tabs({ engine, state }: Pick<ViewProps, 'engine' | 'state'>): ReactNode
   );
 }
 
-/** Asked again when a turn begins or ends, here or elsewhere. */
+/** Read again when a turn begins or ends, here or in another tab. */
 async function heldAt({
   engine,
 }: Pick<ViewProps, 'engine'> & Pick<ViewProps['state'], 'saveState' | 'remoteMessages'>): Promise<number> {
   return (await engine.store.held(engine.chatId)).size;
 }
 
-/** Whether the chat is whole, what a repair would do, and the repair. */
+/** Whether the chat is intact, a preview of the repair, and the repair. */
 function Integrity({ engine, onOpen }: Pick<ViewProps, 'engine' | 'onOpen'>): ReactNode {
   const [result, setResult] = useState<Checked>();
   const { failure, attempt } = useAttempt();
@@ -313,7 +316,7 @@ interface Checked {
   readonly isRepair: boolean;
 }
 
-/** Findings that are listed. */
+/** How many findings are listed. */
 const MOST = 100;
 
 function summary({ findings, isRepair }: Checked, mends: number): string {

@@ -7,7 +7,7 @@ import type { ViewProps } from '../view.ts';
 import { Marked } from './Hidden.tsx';
 import { Share } from './Size.tsx';
 
-/** The system prompt: its fragments, and its text, in which each of them is found; one click goes either way. */
+/** The system prompt: its fragments, and its text, in which each of them is highlighted; a click goes both ways. */
 export function SystemPrompt({ answer, engine }: SystemPromptProps): ReactNode {
   const { estimate, pieces, fragments, knowsPlaces, renderer } = answer;
   const [selected, setSelected] = useState<ContextFragment>();
@@ -69,7 +69,7 @@ interface FragmentRowProps extends Pick<ViewProps, 'engine'>, Pick<PromptAnswer,
   readonly onSelect: () => void;
 }
 
-/** A fragment: its name, where it came from and since when, and what it adds. */
+/** A fragment: its name, where it came from and since when, and its tokens. */
 function FragmentRow({
   fragment,
   engine,
@@ -141,7 +141,7 @@ function Piece({ piece, marks, index, isSelected, onSelect }: PieceProps): React
   );
 }
 
-/** Each piece with the marks in it, at their places there. */
+/** Each piece with the marks in it, at their indexes in the piece. */
 function marksOf(
   pieces: readonly PromptPiece[],
   hidden: readonly HiddenMark[] = [],

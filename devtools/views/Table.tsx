@@ -1,6 +1,6 @@
 import type { ReactNode } from 'react';
 
-/** A table of figures: the names of its columns, and rows, of which each begins with what it is about. */
+/** A table of figures: the names of its columns, and rows, each of which begins with its subject. */
 export function Table({ className = 'table', label, heads, rows, children }: TableProps): ReactNode {
   return (
     <table className={className} aria-label={label}>
@@ -35,6 +35,6 @@ interface TableProps {
   readonly label?: string;
   readonly heads: readonly string[];
   readonly rows?: readonly (readonly ReactNode[])[];
-  /** Rows of another kind. */
+  /** Further rows. */
   readonly children?: ReactNode;
 }

@@ -11,7 +11,7 @@ import { useRowHeight } from '../rowHeight.ts';
 import { type TreeRow, treeRows } from '../treeRows.ts';
 import { rowAfterKey, useRowWindow } from '../windowing.ts';
 
-/** A value as a tree with one stop of the Tab key, of which the rows in sight are mounted. */
+/** A value as a tree with one Tab stop; only visible rows are mounted. */
 export function Tree({ label, value, opened, shown, asideOf }: TreeProps): ReactNode {
   const idPrefix = useId();
   const [open, setOpen] = useState<ReadonlySet<string>>(() => new Set(opened));
@@ -32,7 +32,7 @@ export function Tree({ label, value, opened, shown, asideOf }: TreeProps): React
     rows.findIndex((row) => row.path === cursorPath),
   );
 
-  // It may be anywhere.
+  // The row may be anywhere.
   useEffect(() => {
     if (shown !== undefined) reveal(rows.findIndex((row) => row.path === shown));
     // oxlint-disable-next-line react/exhaustive-deps -- only when it is another one, not when rows open
@@ -102,9 +102,9 @@ interface TreeProps {
   readonly value: unknown;
   /** The paths that are open at first. */
   readonly opened: readonly string[];
-  /** The path of the row to go to; another one goes there. */
+  /** The path of the row to reveal; a new path is revealed, too. */
   readonly shown?: string | undefined;
-  /** What stands behind the value of a row. */
+  /** What to show behind the value of a row. */
   readonly asideOf?: (path: string) => ReactNode;
 }
 

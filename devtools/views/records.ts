@@ -1,4 +1,4 @@
-// The views of what is kept, fetched together: who looks at one of them looks at the next, and they share most of their parts.
+// The views of stored data, loaded together: a person who opens one often opens the next, and they share most of their parts.
 export { Checkpoints } from './Checkpoints.tsx';
 export { Fragments } from './Fragments.tsx';
 export { Log } from './Log.tsx';

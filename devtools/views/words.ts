@@ -1,6 +1,6 @@
 import type { UIMessage } from 'ai';
 
-/** The words of a message: its texts, and of any other part what it is, as JSON. */
+/** The content of a message as text: its texts, and any other part as JSON. */
 export function textOf({ parts }: UIMessage): string {
   return parts
     .flatMap((part) => {
