@@ -11,13 +11,14 @@ const mayImport: Record<string, string[]> = {
   tokens: ['errors'],
   store: ['errors', 'copy', 'graph'],
   record: ['errors', 'fragment', 'render', 'tokens'],
+  secrets: ['errors', 'fragment'],
   engine: ['errors', 'copy', 'fragment', 'render', 'graph', 'tokens', 'store', 'record'],
   react: ['errors', 'fragment', 'render', 'graph', 'tokens', 'store', 'engine'],
-  ai: ['errors', 'fragment', 'render', 'graph', 'tokens', 'store', 'record', 'engine', 'react'],
+  ai: ['errors', 'fragment', 'render', 'graph', 'tokens', 'store', 'record', 'secrets', 'engine', 'react'],
   reminders: ['errors', 'fragment'],
   tokenizers: ['errors', 'tokens'],
-  session: ['errors', 'fragment', 'render', 'graph', 'store', 'record', 'engine'],
-  core: ['errors', 'fragment', 'render', 'graph', 'tokens', 'store', 'record', 'engine'],
+  session: ['errors', 'fragment', 'render', 'graph', 'store', 'record', 'secrets', 'engine'],
+  core: ['errors', 'fragment', 'render', 'graph', 'tokens', 'store', 'record', 'secrets', 'engine'],
   index: ['core', 'errors', 'fragment', 'render', 'graph', 'tokens', 'store', 'engine', 'react'],
 };
 

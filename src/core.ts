@@ -103,7 +103,7 @@ export type { Operation } from './engine/history.ts';
 export type { PastGraph } from './engine/past.ts';
 export type { ContextSnapshot, EstimateOptions, InspectOptions } from './engine/inspect.ts';
 export type { Repair } from './engine/repair.ts';
-export { maskSecrets } from './engine/maskSecrets.ts';
+export { maskSecrets } from './secrets/maskSecrets.ts';
 export type {
   BranchInfo,
   Chat,

@@ -143,7 +143,7 @@ async function environmentOf({ state, store }: ContextEngine): Promise<SessionEn
 /** The session without secrets. Keys, parents and authors stay, because they link the records. */
 async function masked(session: Session): Promise<Session> {
   const [{ maskInSlices }, { maskedRequest }, { sumOfBody }] = await Promise.all([
-    import('./engine/secrets.ts'),
+    import('./secrets/mask.ts'),
     import('./record/masked.ts'),
     import('./graph/graph.ts'),
   ]).catch(refuseToLoad);

@@ -1,6 +1,6 @@
 import type { ChatTransport, UIMessage, UIMessageChunk } from 'ai';
 import type { ContextEngine } from '../engine/engine.ts';
-import { maskSecrets } from '../engine/maskSecrets.ts';
+import { maskSecrets } from '../secrets/maskSecrets.ts';
 import type { Take } from '../record/recorder.ts';
 import { lazily } from './lazy.ts';
 import { hasWords, type Part } from './message.ts';

@@ -10,7 +10,7 @@ import { estimatePrompt, type EstimateResult } from '../tokens/estimate.ts';
 import { findModel } from '../tokens/models.ts';
 import { estimateTokenizer, type Tokenizer } from '../tokens/tokenizer.ts';
 import { expectOption, expectRenderer, splitLanes } from './desk.ts';
-import { plainContent } from './plain.ts';
+import { plainContent } from '../fragment/plain.ts';
 import type { Writer } from './writer.ts';
 
 /**

@@ -11,6 +11,7 @@ const Announce = createContext<(text: string) => void>(() => {});
 export function Announcer({ children }: { readonly children: ReactNode }): ReactNode {
   const [text, setText] = useState('');
   useEffect(() => {
+    if (text === '') return undefined;
     const clearing = setTimeout(() => setText(''), STAYS);
     return () => clearTimeout(clearing);
   }, [text]);

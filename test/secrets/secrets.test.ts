@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
-import { maskSecrets } from '../../src/engine/maskSecrets.ts';
-import { mask, maskInSlices, maskText } from '../../src/engine/secrets.ts';
+import { maskSecrets } from '../../src/secrets/maskSecrets.ts';
+import { mask, maskInSlices, maskText } from '../../src/secrets/mask.ts';
 import { hint } from '../../src/fragment/builders.ts';
 import { user } from '../../src/fragment/message.ts';
 import { engineOn } from '../support/engine.ts';

@@ -3,7 +3,7 @@
  * described: `[lazy]`, `[circular]`, `NaN`, `[Map of 3]`, `[unreadable: ...]`.
  */
 import { reasonOf } from '../errors.ts';
-import { isBuilt, isLazyFragment, isLazyValue, type ContextFragment } from '../fragment/fragment.ts';
+import { isBuilt, isLazyFragment, isLazyValue, type ContextFragment } from './fragment.ts';
 
 /** The deepest level, and the greatest number of values, that are shown. */
 const MAX_DEPTH = 128;

@@ -7,6 +7,6 @@ import { refuseToLoad } from '../errors.ts';
  * that let the page go on. A secret that no pattern knows stays: read what you publish.
  */
 export async function maskSecrets<T>(value: T): Promise<T> {
-  const { maskInSlices } = await import('./secrets.ts').catch(refuseToLoad);
+  const { maskInSlices } = await import('./mask.ts').catch(refuseToLoad);
   return (await maskInSlices(value)) as T;
 }

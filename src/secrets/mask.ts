@@ -1,6 +1,6 @@
 import { reasonOf } from '../errors.ts';
-import { inWords } from './plain.ts';
-import { isAwsSecret, isRandom, KEY_NAME, kindsIn, WHOLE_NAME, type SecretKind } from './secretKinds.ts';
+import { inWords } from '../fragment/plain.ts';
+import { isAwsSecret, isRandom, KEY_NAME, kindsIn, WHOLE_NAME, type SecretKind } from './kinds.ts';
 
 /**
  * Masking secrets in what leaves the page.
@@ -9,7 +9,7 @@ import { isAwsSecret, isRandom, KEY_NAME, kindsIn, WHOLE_NAME, type SecretKind }
  * handed out is read once more, and each secret is replaced by a placeholder with its kind and a short hash, which shows
  * whether two places had the same secret. The hash of a short secret is shorter, so that a password can't be guessed from it.
  *
- * Two signs tell a secret, see `secretKinds.ts`: an issuer's prefix, or a name before a value that looks random. Uncertain
+ * Two signs tell a secret, see `kinds.ts`: an issuer's prefix, or a name before a value that looks random. Uncertain
  * values stay: a snapshot with holes in harmless places is of no use.
  *
  * A snapshot may be large, and its page is in use. So the walk is a loop that can pause, and long texts are read in pieces: no
