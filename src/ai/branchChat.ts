@@ -61,8 +61,7 @@ export class BranchChat<M extends UIMessage> extends Chat<M> implements OurChat<
     const greeting = options.messages ?? [];
     super({
       ...options,
-      // The first chat has the id of the conversation, as on plain useChat. Others need ids of their own: older AI SDKs tell
-      // chats apart by the id.
+      // The id of the conversation, as on plain useChat. Other chats need their own: older AI SDKs tell chats apart by it.
       id: others ? createId() : conversationOf(host),
       messages: greeting,
       generateId: options.generateId ?? createId,
@@ -169,7 +168,7 @@ export class BranchChat<M extends UIMessage> extends Chat<M> implements OurChat<
     if (this.#beginning > 0 || (this.#resuming && turn?.isOpen)) return;
     const saving = turn?.isSettled === false ? turn.settled : this.queue?.writing;
     if (!saving) return super.setStatus(next);
-    // Drop this status if another turn began, or an error came, while the answer was being saved.
+    // Drop this status if another turn has begun, or an error has come, by then.
     void saving.finally(() => {
       if (turn === this.turn && error === this.error) this.setStatus(next);
     });
@@ -179,8 +178,7 @@ export class BranchChat<M extends UIMessage> extends Chat<M> implements OurChat<
     const { replaceMessage, snapshot } = this.state;
     this.state.replaceMessage = (index, message) =>
       replaceMessage(index, this.asShown(message, this.list.now[index]));
-    // AI SDK 5 copies whole messages, which throws where an app put a function into one. `asJson()` drops the function when the
-    // message is saved.
+    // AI SDK 5 copies whole messages, which throws for a function in one. `asJson()` drops it when the message is saved.
     this.state.snapshot = (value) => {
       try {
         return snapshot(value);
@@ -192,7 +190,6 @@ export class BranchChat<M extends UIMessage> extends Chat<M> implements OurChat<
 
   // ------------------------------------------------------------------ its place
 
-  /** Reads the branch of a chat that is not the active one. */
   load(): void {
     const at = headOf(this.engine, this.branchId);
     if (at === undefined) return;
@@ -202,8 +199,8 @@ export class BranchChat<M extends UIMessage> extends Chat<M> implements OurChat<
   }
 
   /**
-   * Takes what the engine shows: `messages` of the branch, and the `remoteMessages` that another tab is writing behind them.
-   * While an answer grows in this chat, only earlier messages are added in front.
+   * Takes `messages` of the branch, and the `remoteMessages` that another tab is writing behind them, from the engine. While an
+   * answer grows in this chat, only earlier messages are added in front.
    */
   follow({ messages, remoteMessages = [] }: Pick<EngineState, 'messages'> & Partial<EngineState>): void {
     const { list } = this;
@@ -247,7 +244,6 @@ export class BranchChat<M extends UIMessage> extends Chat<M> implements OurChat<
     await (this.#looking ??= this.recall());
   }
 
-  /** Saves the turn of a request, and then sends the request. */
   async #request(sent: SendOptions<M>): Promise<ReadableStream<UIMessageChunk>> {
     this.#beginning += 1;
     const turns = this.ready().then(loadTurns);
@@ -319,9 +315,7 @@ export class BranchChat<M extends UIMessage> extends Chat<M> implements OurChat<
     return this.#working(() => this.line.run(job));
   }
 
-  /**
-   * Takes what another tab writes out of the list, and after a deletion everything that the deleted chat showed or had queued.
-   */
+  /** Takes what another tab writes out of the list, and all that a deleted chat showed or had queued. */
   #begin(): void {
     this.list.leaveRemote();
     if (this.engine.state.getState().error?.code !== 'chat-deleted') return;
@@ -334,11 +328,9 @@ export class BranchChat<M extends UIMessage> extends Chat<M> implements OurChat<
     const isShown = (): boolean => !messageId || withId(this.messages, messageId) !== undefined;
     // A message may be missing from the list because the branch is not read yet.
     if (!isShown()) await this.ready();
-    // A queued question is asked in its turn.
     if (this.queue?.isWaiting(messageId) || this.#isSecond(messageId)) return;
     const again = (): Promise<void> => this.own.regenerate(options);
-    // On a double click, the second regenerate must not stop the answer that the first one asked for. Its message is gone from
-    // the list by then, and the AI SDK refuses it.
+    // On a double click, the first regenerate has removed the message of the second, which the AI SDK then refuses.
     await (isShown() ? this.#inPlace(messageId, again) : again());
   }
 
@@ -374,24 +366,20 @@ export class BranchChat<M extends UIMessage> extends Chat<M> implements OurChat<
     this.line.run({ rank: 'first', prepare, run: () => this.own.sendMessage() }).catch(() => {});
   }
 
-  /**
-   * Refuses, with `busy`, a second answer beside one that another tab writes: beside that of `messageId`, or by default beside
-   * the last one.
-   */
+  /** Refuses, with `busy`, an answer beside the one of `messageId` (default: the last) that another tab writes. */
   #isSecond(messageId?: string): boolean {
     const isSecond = this.list.remoteMessages.some(({ id }) => id === (messageId ?? id));
     if (isSecond) this.tell(busy());
     return isSecond;
   }
 
-  /** Gives a tool call its result or approval. Most apps ignore the promise, so a refusal is also reported in the chat. */
+  /** Gives a tool call its result or approval. A refusal is also reported in the chat: most apps ignore the promise. */
   #give(give: (more: typeof More) => PromiseLike<void>): Promise<void> {
     const { host } = this;
     // In order: of two results for one call the first one counts.
     const given = this.#answering.then(loadMore).then(give);
     this.#answering = given.catch(() => {});
-    // While an answer streams, the AI SDK may wait for a tool of the page. Requests of other branches must not wait for that
-    // tool.
+    // While an answer streams, the AI SDK may wait for a tool of the page, and other branches must not wait for it.
     const all = this.status === 'streaming' ? [this.writes] : [this.writes, host.writes];
     for (const writes of all) writes.add(given);
     void given
@@ -414,7 +402,7 @@ export class BranchChat<M extends UIMessage> extends Chat<M> implements OurChat<
       return resume();
     };
     const resumed = run();
-    // StrictMode resumes twice. The second call aborts the first one, which has to end before the next request begins.
+    // StrictMode resumes twice: the first one, aborted by the second, has to end before the next request.
     const settled = Promise.allSettled([this.#resuming, resumed]).finally(() => {
       if (this.#resuming === settled) this.#resuming = undefined;
       // Puts what another tab writes, which was taken out for the request, back into the list.
@@ -432,8 +420,8 @@ export class BranchChat<M extends UIMessage> extends Chat<M> implements OurChat<
   }
 
   /**
-   * What keeps the next request from beginning; undefined where nothing does. With `sendAutomaticallyWhen`, waits a task
-   * longer: the AI SDK sends the next request of a tool loop within that task.
+   * What keeps the next request from beginning. With `sendAutomaticallyWhen`, a task longer than the answer: within that task
+   * the AI SDK sends the next request of a tool loop.
    */
   #busyUntil(): Promise<unknown> | undefined {
     const isSaving = this.isBusy && !isAsking(this);
