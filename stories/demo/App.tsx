@@ -22,9 +22,8 @@ const SessionDrop = late(async () => (await import('./shell/SessionCopy.tsx')).S
 /**
  * The chat app.
  *
- * The store, the transport and the settings come from outside, so that a story or a test can put others in their
- * place. When everything is cleared, in this tab or in another, the whole app begins anew: nothing that a component
- * still remembered can come back.
+ * The store, the transport and the settings are props, so that a story or a test can use others. When everything is cleared, in
+ * this tab or in another, the whole app is mounted anew, so that no component shows anything it remembers.
  */
 export function App(props: AppProps): ReactNode {
   const { beginnings, startOver } = useBeginnings(props);
@@ -45,9 +44,9 @@ export interface AppProps {
   readonly store: ContextStore;
   readonly transport: ChatTransport<UIMessage>;
   readonly settings: Settings;
-  /** What the browser lost of the store; without it, nobody is told. */
+  /** Reports what the browser lost of the store; without it, nobody is told. */
   readonly losses?: Losses;
-  /** The chat that a first visit opens on; without it, that begins with an empty one. */
+  /** The chat that a first visit opens; default: an empty one. */
   readonly firstChat?: FirstChat;
 }
 

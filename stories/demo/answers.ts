@@ -8,11 +8,11 @@ import type { Settings } from './settings/settings.ts';
 import { measureThoughts } from './thoughtTime.ts';
 
 /**
- * Who answers: the model that the settings name at the moment of the question, generated in this browser.
+ * Answers of the model that the settings name at the time of the question, generated in this browser.
  *
- * The demo model has tools, and is told how often a question was asked, so that `Try again` gives another answer. A
- * model behind an endpoint gets neither: not every one can use tools, and it varies by itself. It is asked once; who
- * wants it asked again sees why it failed, and has a button.
+ * The demo model has tools, and gets the number of earlier versions, so that `Try again` gives another answer. A model behind
+ * an endpoint gets neither: not every one can use tools, and it varies by itself. A failing model is not asked again by itself:
+ * the person sees why it failed, and has a button.
  */
 export function createAnswers(
   settings: Settings,

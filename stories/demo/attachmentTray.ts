@@ -3,24 +3,23 @@ import type { ContextStore } from 'contextree';
 import { attachmentsFrom, bytesOf, type Attached } from './attachments.ts';
 import { adoptFiles, changeUnsentFiles, unsent, type UnsentFile } from './unsentFiles.ts';
 
-/** What became of a message that was sent before this page, or this view of the chat, began. */
+/** The state of a message that was sent before this page, or this view of the chat, began. */
 export type Fate = 'saved' | 'on its way' | 'lost';
 
 /** The files that lie beside the box, for the next message. */
 export interface Tray {
-  /** What lies there now, in the order in which it came: also between two presses in one task. */
+  /** The files, in the order in which they came; up to date also between two presses in one task. */
   readonly files: () => readonly UnsentFile[];
   readonly subscribe: (listener: () => void) => () => void;
   /** Reads files, one after another, and puts them there. Never rejects. */
   readonly attach: (files: readonly File[]) => Promise<Attached>;
   readonly remove: (file: UnsentFile) => void;
-  /** Gives all away, to be sent. They stay kept until the message that they leave with is saved. */
+  /** Takes all files out, to be sent. They are kept until the message that they belong to is saved. */
   readonly release: () => readonly FileUIPart[];
   /** Resolves when every file that was given is read; undefined where none is being read. */
   readonly whenRead: () => Promise<unknown> | undefined;
   /**
-   * Puts back what is kept for the chat: never sent, or sent with a message that was lost, here or in a tab that is gone.
-   * Never rejects.
+   * Restores the chat's kept files: those never sent, and those of a lost message, of this tab or a closed one. Never rejects.
    */
   readonly bringBack: (fateOf: (messageId: string) => Fate) => Promise<void>;
 }
@@ -82,7 +81,7 @@ function bytesIn(files: readonly UnsentFile[]): number {
   return files.reduce((sum, { part }) => sum + bytesOf(part), 0);
 }
 
-/** What was saved is forgotten, and what was lost on its way is unsent again. */
+/** Forgets saved files, and makes those of lost messages unsent again. */
 function withoutSaved(
   kept: readonly UnsentFile[],
   fateOf: (messageId: string) => Fate,

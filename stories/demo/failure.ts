@@ -1,10 +1,10 @@
 import { isContextError } from 'contextree';
 
 /**
- * What went wrong, for the person who was chatting: what happened and what to do, in words.
+ * A failure in words for the person who was chatting: what happened and what to do.
  *
- * Failures come from many places: an endpoint, the network, a model, the store. Most say enough themselves; what they
- * say is shown. A few speak to programmers only, and those are put into words here.
+ * Failures come from an endpoint, the network, a model, or the store. Most messages are clear and are shown as they are. A few
+ * are written for programmers, and are replaced here.
  */
 export function describeFailure(error: unknown): string {
   const message = messageOf(error);
@@ -39,7 +39,7 @@ export function isClosedToUs(error: unknown): boolean {
   return isRefused && !isNotLoaded(error);
 }
 
-/** What the browser itself says about a failure, for those who look further; undefined where it says nothing. */
+/** The browser's own message about a failure, for details; undefined where there is none. */
 export function wordsOfBrowser(error: unknown): string | undefined {
   const cause = error instanceof Error ? error.cause : undefined;
   return cause instanceof Error || cause instanceof DOMException ? String(cause) : undefined;

@@ -2,8 +2,8 @@ import type { ChatTransport, UIMessage } from 'ai';
 import { comesLate } from './ui/late.tsx';
 
 /**
- * Answers whose code comes after the page: who reads first waits for no model. It is asked for with the first question,
- * or as soon as the page has nothing better to do; where it did not come, the next question asks again.
+ * A transport whose code is loaded after the page, so that a visitor who reads first waits for no model. It is loaded with the
+ * first question, or when the page is idle; after a failure the next question tries again.
  */
 export function createLateAnswers(load: () => Promise<ChatTransport<UIMessage>>): ChatTransport<UIMessage> {
   let coming: Promise<ChatTransport<UIMessage>> | undefined;

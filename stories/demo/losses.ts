@@ -3,10 +3,10 @@ import { counted } from './quantities.ts';
 
 type Loss = Parameters<NonNullable<IndexedDBOptions['onDataLoss']>>[0];
 
-/** What the browser lost of a store, on its way to a person. A store may tell before anything is shown. */
+/** Reports of lost data, on their way to the person. A store may report before anything is shown. */
 export interface Losses {
   readonly tell: (loss: Loss) => void;
-  /** Hears of each loss once, in words. Returns the way to stop. */
+  /** Calls the listener once for each loss, with words for the person. Returns a function that stops. */
   readonly follow: (listener: (words: string) => void) => () => void;
 }
 

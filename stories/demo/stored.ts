@@ -1,9 +1,8 @@
 import type { UIMessage } from 'ai';
 
 /**
- * Messages as they were stored, by whatever wrote them: a part may be anything. What is asked of a whole message (its
- * words, whether it says something, its files) asks here, and is answered for every part; a part that can't be shown
- * costs that part.
+ * Reading stored messages, whatever wrote them: a part may be any value. Questions about a whole message (its text, whether it
+ * has content, its files) are asked here and answered for any part, so that a part that can't be shown costs only that part.
  */
 
 type Part = UIMessage['parts'][number];

@@ -2,13 +2,13 @@ import { generateId } from 'ai';
 import { session } from './safeStorage.ts';
 
 /**
- * Which tab this is, and which others are there.
+ * The id of this tab, and which other tabs are open.
  *
- * An id in `sessionStorage` outlives a reload and goes with its tab; but a tab that is duplicated begins with a copy of
- * all that is in there. So a page holds a Web Lock on its id for as long as it lives: one that finds the lock taken is
- * a copy, and takes another id. What a tab left behind may be taken over when its lock is free, and still is after the
- * time that a page takes to come back: tabs are reloaded together, and a browser opens all of its tabs again. Without
- * Web Locks nobody knows who lives, and everybody counts as gone: then two tabs may share, and nothing is lost.
+ * An id in `sessionStorage` survives a reload and ends with its tab, but a duplicated tab begins with a copy of it. So a page
+ * holds a Web Lock on its id as long as it lives: a page that finds the lock taken is a copy, and takes another id. What a tab
+ * left behind may be taken over when its lock is free, and is still free after the time that a reload takes: tabs are reloaded
+ * together, and a browser reopens all of its tabs. Without Web Locks no tab is known to be open, and all count as closed: then
+ * two tabs may share texts, and nothing is lost.
  */
 
 const PLACE = 'demo:tab';
@@ -30,7 +30,7 @@ async function claim(id: string): Promise<string> {
   return (await hold(id)) ? id : claim(generateId());
 }
 
-/** False where another page holds it. A browser that refuses locks has no say in it. */
+/** Takes the lock on an id; false if another page holds it. A browser that refuses locks counts as success. */
 function hold(id: string): Promise<boolean> {
   const signal = AbortSignal.timeout(PATIENCE);
   return new Promise((resolve) => {
@@ -42,7 +42,7 @@ function hold(id: string): Promise<boolean> {
   });
 }
 
-/** Those of some tabs that are gone and do not come back. Takes a second where there are any. Never rejects. */
+/** Those of some tabs that are closed and do not come back. Takes a second if there are any. Never rejects. */
 export async function goneOf(tabs: readonly string[]): Promise<readonly string[]> {
   try {
     const away = await absent(tabs);
@@ -54,7 +54,7 @@ export async function goneOf(tabs: readonly string[]): Promise<readonly string[]
   }
 }
 
-/** Those of some tabs that no page holds at this moment. */
+/** Those of some tabs whose lock no page holds at this moment. */
 async function absent(tabs: readonly string[]): Promise<readonly string[]> {
   if (tabs.length === 0) return [];
   const { held = [] } = await navigator.locks.query();
@@ -63,7 +63,7 @@ async function absent(tabs: readonly string[]): Promise<readonly string[]> {
 }
 
 /**
- * Does something in the place of a tab that is gone, which can't come back meanwhile; nothing while it is there. Never
+ * Runs `act` for a closed tab while holding its lock, so that it can't come back meanwhile; does nothing for an open one. Never
  * rejects, if `act` does not.
  */
 export async function insteadOf(tab: string, act: () => Promise<void>): Promise<void> {

@@ -1,12 +1,12 @@
 import { config } from 'zod/v4/core';
 
-// Said before a schema of the AI SDK is made: what checks the chunks of an answer makes no code of its own then.
+// Set before a schema of the AI SDK is made, so that checking the chunks of an answer generates no code.
 config({ jitless: true });
 
 /**
- * What this app hands to the browser as code or as HTML, where a site demands Trusted Types
- * (`require-trusted-types-for 'script'`): the address of its service worker, and a single character reference, which the
- * reader of Markdown has the browser decode. Nothing else passes.
+ * The values that this app passes to the browser as code or as HTML, on a site that requires Trusted Types
+ * (`require-trusted-types-for 'script'`): the URL of its service worker, and single character references, which the Markdown
+ * parser lets the browser decode. Everything else is refused.
  */
 export function declareTrusted(): void {
   const { trustedTypes } = globalThis as { readonly trustedTypes?: TrustedTypes };

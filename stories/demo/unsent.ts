@@ -4,32 +4,33 @@ import { local, session } from './safeStorage.ts';
 import { goneOf, insteadOf, thisTab } from './tab.ts';
 
 /**
- * Words that were typed and not yet sent.
+ * Text that was typed and not yet sent.
  *
- * They belong to a chat and to a tab: two tabs on one chat may hold two half-written questions. So each tab keeps its
- * own in `sessionStorage`, which a reload leaves alone, and a copy in `localStorage` for the day when the tab is gone:
- * whoever opens the chat next, in a tab that is there, takes it over.
+ * It belongs to a chat and to a tab: two tabs on one chat may hold two half-written questions. So each tab keeps its own in
+ * `sessionStorage`, which survives a reload, and a copy in `localStorage` for after the tab is closed: the next open tab that
+ * shows the chat takes it over.
  *
- * Words that were sent are on their way to the disk. Whoever reloads in that moment, or has a disk that refuses, finds
- * them in the box again: they are forgotten when the question is saved, and no sooner.
+ * Sent text is on its way to the disk. It is forgotten only when its question is saved, so that a person who reloads in that
+ * moment, or whose disk refuses, finds it in the box again.
  *
- * A half-written edit is kept in the same way, under its message. What belongs to a chat goes when the chat is deleted.
+ * A half-written edit is kept in the same way, under its message. Everything that belongs to a chat is removed when the chat is
+ * deleted.
  *
- * A chat that nothing was sent to has no record in the store. It is only an id that this tab remembers, one at a
- * time: whoever leaves a half-written first question and presses "New chat" again finds it there.
+ * A chat in which nothing was sent has no record in the store, only an id that this tab remembers, one at a time: a person who
+ * leaves a half-written first question and presses "New chat" again finds it there.
  */
 
-/** Where this tab has its own, and where the copies of all begin: the id of the tab follows. */
+/** The key of this tab's text, and the prefix of all copies, followed by the id of the tab. */
 const textOf = (chatId: string): string => `demo:unsent:${encodeId(chatId)}:`;
 const sentOf = (chatId: string): string => `demo:sent:${encodeId(chatId)}:`;
 const editsOf = (chatId: string): string => `demo:edit:${encodeId(chatId)}:`;
-/** Where it is kept what was seen of a chat. */
+/** The key under which a chat's seen messages are kept. */
 export const seenOf = (chatId: string): string => `demo:seen:${encodeId(chatId)}:`;
 const NEW_CHAT = 'demo:new-chat';
 
 /**
- * The unsent text of a chat, after words that were sent and never saved; empty when there is none. Where this tab has
- * none, that of others.
+ * The unsent text of a chat, after text that was sent and never saved; empty for none. Without text of this tab, that of
+ * others.
  */
 export function unsentText(chatId: string): string {
   const copies = local.keys(textOf(chatId)).map((key) => local.get(key));
@@ -37,7 +38,7 @@ export function unsentText(chatId: string): string {
   return joined([...sentKeys(chatId).map(read), typed]);
 }
 
-/** Gives the unsent text of a chat away, to another chat. */
+/** Takes the unsent text of a chat, to move it to another one. */
 export function takeUnsentText(chatId: string): string {
   const text = unsentText(chatId);
   for (const key of sentKeys(chatId)) keep(key, '');
@@ -46,12 +47,12 @@ export function takeUnsentText(chatId: string): string {
   return text;
 }
 
-/** What was typed in a chat in this tab and not sent, without what was sent and not saved. */
+/** The text typed in a chat in this tab and not sent, without text that was sent and not saved. */
 export function typedText(chatId: string): string {
   return held.get(textOf(chatId))?.text ?? session.get(textOf(chatId)) ?? '';
 }
 
-/** Takes over what was typed in a chat in tabs that are gone: before what this tab has. Never rejects. */
+/** Takes over text typed in the chat in closed tabs, and puts it before this tab's. Never rejects. */
 export async function adoptText(chatId: string, onAdopted: (text: string) => void): Promise<void> {
   const own = await thisTab();
   const others = local.keys(textOf(chatId)).map((key) => key.slice(textOf(chatId).length));
@@ -69,8 +70,8 @@ export async function adoptText(chatId: string, onAdopted: (text: string) => voi
 }
 
 /**
- * Gives the sent words of a chat back whose message was lost, and forgets those whose message was saved after all.
- * Those that are on their way stay kept.
+ * Returns the sent text of messages that were lost, and forgets that of messages that were saved after all. Text of messages on
+ * their way stays.
  */
 export function takeLostText(chatId: string, fateOf: (messageId: string) => Fate): string {
   const lost = sentKeys(chatId).flatMap((key) => {
@@ -94,12 +95,12 @@ export function keepUnsentText(chatId: string, text: string): void {
 }
 
 /**
- * Long texts on their way to where they are kept, by place. To store a book for each of its letters would hold up the next
- * one: it is kept when nothing more is typed for a moment, or when the page goes.
+ * Long texts that wait to be stored, by key. Storing a book after each letter would delay the next one: it is stored after a
+ * pause in typing, or when the page goes.
  */
 const held = new Map<string, { readonly text: string; readonly keep: () => void }>();
 let resting: ReturnType<typeof setTimeout> | undefined;
-/** Code units that are stored at once, and the pause after which more are, in ms. */
+/** The length, in code units, up to which a text is stored at once, and the pause after which a longer one is, in ms. */
 const LONG = 20_000;
 const REST = 400;
 
@@ -119,7 +120,7 @@ function keepHeld(): void {
 
 if (typeof addEventListener === 'function') addEventListener('pagehide', keepHeld);
 
-/** Forgets what this page holds back, after all was cleared. */
+/** Forgets the texts that wait to be stored, after everything was cleared. */
 export function forgetHeldWords(): void {
   clearTimeout(resting);
   held.clear();
@@ -132,8 +133,8 @@ function keepNow(chatId: string, text: string): void {
 }
 
 /**
- * Keeps words that left the box in a message and are not safe yet, after those that wait already. The returned
- * function forgets them, when they are.
+ * Keeps text that was sent and is not saved yet, after text that already waits. The returned function forgets it once it is
+ * saved.
  */
 export function keepSentText(chatId: string, messageId: string, text: string): () => void {
   const last = sentKeys(chatId).at(-1)?.slice(sentOf(chatId).length) ?? '0';
@@ -163,7 +164,7 @@ export function keepEditedText(chatId: string, messageId: string, text: string):
   keep(editsOf(chatId) + messageId, text);
 }
 
-/** Forgets everything that was typed in a chat and not sent, in any tab. The returned function brings it back. */
+/** Forgets everything typed in a chat and not sent, in any tab. The returned function restores it. */
 export function forgetWords(chatId: string): () => void {
   keepHeld();
   const words = [textOf, sentOf, editsOf, seenOf].flatMap((placeOf) =>

@@ -7,11 +7,10 @@ import { goneOf, insteadOf, thisTab } from './tab.ts';
 /**
  * Files that were attached and not yet sent, or sent and not yet saved.
  *
- * They are kept for the same reason as unsent words, and forgotten at the same moments. They belong to a chat and to a
- * tab, as words do. They are too large for `localStorage`, so they lie among the app's own values in the store, one
- * value per chat and tab; `localStorage` notes under which names, so that those of a tab that is gone are found. Each
- * value has one writer, which holds it in memory, too: what the store refuses to keep lives as long as the page, and
- * so does what another tab deletes together with the chat.
+ * They are kept for the same reason as unsent text, and forgotten at the same moments. They belong to a chat and to a tab, as
+ * text does. They are too large for `localStorage`, so they are among the app's own values in the store, one value for each
+ * chat and tab; `localStorage` notes their names, so that those of a closed tab are found. Each value has one writer, which
+ * also holds it in memory: what the store refuses to keep, or another tab deletes with the chat, stays as long as the page.
  */
 
 /** A file that waits to be sent. */
@@ -19,7 +18,7 @@ export interface UnsentFile {
   /** Tells it from another file of the same name. */
   readonly id: string;
   readonly part: FileUIPart;
-  /** The message that it left with, for as long as that one is not saved. */
+  /** The message that it was sent with, until that is saved. */
   readonly sentWith?: string;
 }
 

@@ -10,7 +10,7 @@ import { usePassFocus } from '../ui/usePassFocus.ts';
 import { DeleteChat } from './DeleteChat.tsx';
 import type { SnippetPiece } from './useChatSearch.ts';
 
-/** One chat in the list: the way to it, what is new in it, and behind one button another name for it, and its end. */
+/** One chat in the list: its link, its news, and behind one button renaming and deleting. */
 export const ChatItem = memo(function ChatItem(props: ChatItemProps): ReactNode {
   const { chat, isCurrent, news, snippet = NO_PIECES, messageKey, rename, remove, onChoose } = props;
   const title = calm(chat.title ?? UNTITLED);
@@ -106,7 +106,7 @@ function Snippet({ pieces }: { readonly pieces: readonly SnippetPiece[] }): Reac
   );
 }
 
-/** The chat next to one that goes away with its time, else what is left of a list without chats. */
+/** Focuses the chat next to one that is removed, or what is left of an empty list. */
 function focusNearest(item: HTMLLIElement): void {
   const nav = item.closest('nav');
   const items = [...(nav?.querySelectorAll('.chat-item') ?? [])];

@@ -42,7 +42,7 @@ export function DeleteChat(props: DeleteChatProps): ReactNode {
   );
 }
 
-/** How many messages a chat has, with answers that grow right now: those are counted in the list when they are whole. */
+/** How many messages a chat has; growing answers are counted when they are complete. */
 function MessageCount({ chat: { id, messageCount } }: { readonly chat: ChatRow }): ReactNode {
   const { store } = useWorkspace();
   const [found, setFound] = useState({ beside: 0, count: 0 });

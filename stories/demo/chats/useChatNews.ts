@@ -2,7 +2,7 @@ import type { ChatRow, ContextStore } from 'contextree';
 import { useEffect, useMemo, useState, useSyncExternalStore } from 'react';
 import { followSeen, unreadOf, type News } from '../conversation/useBranchNews.ts';
 
-/** What is new in chats that are not shown, by the chat's id: an answer grows there, or came to its end unseen. */
+/** The news of chats that are not shown, by the chat's id: an answer grows there, or has ended unseen. */
 export function useChatNews(
   store: ContextStore,
   chats: readonly ChatRow[],
@@ -34,7 +34,7 @@ function useGrowing(store: ContextStore): ReadonlySet<string> {
       if (chatId !== undefined) void look(chatId);
     });
   }, [store]);
-  // What lets go of an answer may say nothing more: a tab that dies.
+  // A tab that dies sends no notice.
   useEffect(() => {
     if (growing.size === 0) return;
     const look = async (): Promise<void> => {

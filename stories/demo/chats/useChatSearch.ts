@@ -25,9 +25,8 @@ export interface Search {
 }
 
 /**
- * Searches the titles and the words of all chats: titles at once, then one chat after another, the last updated first.
- * Undefined while nothing is searched for. Searches again when the list of chats changes, and shows what it had
- * meanwhile.
+ * Searches the titles and the messages of all chats: titles at once, then one chat after another, the last updated first.
+ * Undefined without a query. Searches again when the list of chats changes, and shows the earlier results meanwhile.
  */
 export function useChatSearch(
   store: ContextStore,
@@ -59,7 +58,7 @@ export function useChatSearch(
   return search?.for === words ? search : { found: search?.found ?? [], isOver: false };
 }
 
-/** How long one waits for the next letter, in ms. */
+/** The pause in typing before a search begins, in ms. */
 const PAUSE = 150;
 
 /** The chats that are listed, and whether there are more. */

@@ -6,7 +6,7 @@ import type { TurnState } from './useTurn.ts';
 import { beforeFirstWord } from '../failure.ts';
 import { useWrittenElsewhere } from './useWrittenElsewhere.ts';
 
-/** What stands where an answer would: one that is about to come, here or from another tab, one that failed, or none. */
+/** The place of a missing answer: one that is about to come, here or from another tab, one that failed, or none. */
 export function AbsentAnswer({ turn, canAsk }: AbsentAnswerProps): ReactNode {
   const { shown, streaming, failure, isUnanswered, askAgain } = turn;
   const { focusComposer } = use(Around);

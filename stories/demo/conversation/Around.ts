@@ -1,15 +1,15 @@
 import { createContext } from 'react';
 import type { TurnState } from './useTurn.ts';
 
-/** What a message may ask of the conversation around it. Stable for as long as a branch is shown. */
+/** What a message needs from its conversation. Stable as long as a branch is shown. */
 export interface Surroundings extends Pick<TurnState, 'goOn' | 'approve'> {
-  /** Goes on with an answer once it ends the branch: with one that is being brought to the end. */
+  /** Continues an answer once the branch ends with it. */
   readonly goOnFrom: (messageId: string) => void;
-  /** Whether anything can still be said and changed: a chat that was deleted can only be read. */
+  /** Whether the chat can be changed: a deleted chat can only be read. */
   readonly canChange: boolean;
   /** Opens the list of checkpoints on one of them. */
   readonly showCheckpoint: (name: string) => void;
-  /** Back to the composer, when the place that had the focus goes away. */
+  /** Focuses the composer, when the focused control is removed. */
   readonly focusComposer: () => void;
 }
 

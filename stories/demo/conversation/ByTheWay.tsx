@@ -6,7 +6,7 @@ import { Icon } from '../ui/Icon.tsx';
 import { focusComposer } from './focusBranch.ts';
 import { beginAside } from './useFork.ts';
 
-/** A side question: the same conversation once more, in a place of its own, while this one stays where it is. */
+/** Asks a side question: the same conversation once more, in a place of its own. */
 export function ByTheWay(): ReactNode {
   const engine = useEngine();
   const attempt = useAttempt();

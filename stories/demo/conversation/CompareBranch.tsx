@@ -39,7 +39,7 @@ function Compared({ parting: { own, other }, onClose }: ComparedProps): ReactNod
   );
 }
 
-/** Where two branches part: the key of the first message that each has alone. */
+/** The point where two branches part: the key of the first own message of each. */
 interface Parting {
   readonly own: string;
   readonly other: string;

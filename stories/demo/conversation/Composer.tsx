@@ -22,16 +22,15 @@ import { useAttachments } from './useAttachments.ts';
 import { useSentBefore } from './useSentBefore.ts';
 
 /**
- * Where the next message is written.
+ * The box for the next message.
  *
- * The textbox is never taken away: not while an answer streams, not when a chat was deleted under it. Enter sends, while
- * an answer streams, too: the question waits for its turn. Shift+Enter breaks the line; while an input method composes,
- * its Enter is its own. Send and Stop are one button that changes its word, so that whoever is on it with the keyboard
- * stays there. Files come by the button, by pasting and by dropping them anywhere on the page; they wait above the text. A
- * long text that is pasted is offered as one.
+ * The textbox is never removed: not while an answer streams, not when its chat was deleted. Enter sends, also while an answer
+ * streams: the question is queued. Shift+Enter breaks the line; while an input method composes, its Enter is its own. Send and
+ * Stop are one button with another word, so that a person who is on it with the keyboard stays there. Files come by the button,
+ * by pasting and by dropping them anywhere on the page; they wait above the text. A long pasted text is offered as a file.
  *
- * The words are the box's own, and React is told only what the page shows of them (whether there are any, which way they
- * run): a box with a book in it takes a letter as fast as an empty one.
+ * The textbox holds its text itself, and React knows only what the page shows of it (whether there is any, its direction): with
+ * a book in the box, a letter takes no longer than in an empty one.
  */
 export function Composer({
   chatId,
@@ -44,7 +43,7 @@ export function Composer({
 }: ComposerProps): ReactNode {
   const [first] = useState(() => typedText(chatId));
   const [shape, setShape] = useState(() => shapeOf(first));
-  // What is in the box now, also between two presses in one task: words that were sent are not there to be sent again.
+  // The text in the box now, also between two presses in one task: sent text must not be sent again.
   const inBox = useRef(first);
   const textbox = useRef<HTMLTextAreaElement>(null);
   const [pasted, setPasted] = useState('');
@@ -111,7 +110,7 @@ export function Composer({
     write('');
     onSend(words, files);
   };
-  // What was attached a moment ago goes along.
+  // Sends files that were attached a moment ago, too.
   const send = (): void => {
     if (!canSend) return;
     const reading = attachments.whenRead();
@@ -124,7 +123,7 @@ export function Composer({
     event.preventDefault();
     send();
   };
-  // The second press of a double click on Send must not stop what the first one began.
+  // The second click of a double click on Send must not stop the answer that the first one requested.
   const click = (presses: number): void => {
     if (!streaming) send();
     else if (presses < 2) onStop();
@@ -202,7 +201,7 @@ function inTextbox(text: string): string {
   return text.replaceAll(/\r\n?/g, '\n');
 }
 
-/** What the page shows of the words in the box. */
+/** What the page shows of the text in the box. */
 interface Shape {
   readonly isBlank: boolean;
   readonly direction: ReturnType<typeof directionOf>;
@@ -220,7 +219,7 @@ function sameShape(before: Shape, now: Shape): Shape {
   return isSame ? before : now;
 }
 
-/** Whether the chat that was shown before was left from its box: who comes to another one by Undo or Back writes on in that. */
+/** Whether the person left the previous chat from its box: then the box of a chat reached by Undo or Back takes the focus. */
 let wasInBox = false;
 
 /** The files of a question, as they were attached. */
@@ -233,7 +232,7 @@ function filesOf({ parts }: UIMessage): Promise<File[]> {
   );
 }
 
-/** Gives a textbox the focus, unless that brings a keyboard which covers what one is about to read. */
+/** Focuses a textbox, unless that opens a keyboard which covers what the person is about to read. */
 function focusQuietly(textbox: HTMLElement | null): void {
   if (matchMedia('(pointer: fine)').matches) textbox?.focus();
 }
@@ -248,7 +247,7 @@ export function isComposing(event: KeyboardEvent): boolean {
   return event.nativeEvent.isComposing || event.keyCode === 229;
 }
 
-/** What others may ask of the composer. */
+/** What other components call on the composer. */
 export interface ComposerHandle {
   readonly focus: () => void;
   /** Puts what was sent before what is in the box by now. */

@@ -39,7 +39,7 @@ export function Conversation(props: ConversationProps): ReactNode {
   const composer = useRef<ComposerHandle>(null);
   useReadAtEnd(writing, shown);
 
-  // A branch that was just made ends where one looks for its beginning.
+  // A branch that was just made is empty, so the note of its fork stands at its end.
   const begunAt = fork?.isEmpty ? fork.branchId : undefined;
   useEffect(() => {
     if (begunAt !== undefined) jumpToEnd();
@@ -67,7 +67,7 @@ export function Conversation(props: ConversationProps): ReactNode {
     });
   const last = shown.at(-1);
   const goOnFrom = useGoOnFrom(turn);
-  // What is pressed here goes away with what it answers, too.
+  // The pressed button is removed together with its message.
   const around: Surroundings = useMemo(() => {
     const focusComposer = (): void => composer.current?.focus();
     return {
@@ -90,7 +90,7 @@ export function Conversation(props: ConversationProps): ReactNode {
     jumpToEnd();
     around.focusComposer();
   };
-  // A version of an answer says itself what it is one of.
+  // The pager of an answer's version already says that it is one of several.
   const shownFork = standing === 'open' && fork && !fork.isAnswer ? fork : undefined;
   const firstElsewhere = onPage.length - (listed.length - shown.length);
 

@@ -5,9 +5,9 @@ import { fileAddress, fileName } from '../stored.ts';
 import { Icon } from '../ui/Icon.tsx';
 
 /**
- * A file of a message: a picture as a picture, anything else by its name, to be taken along.
+ * A file of a message: a picture is shown, any other file is offered by name.
  *
- * Only what lies in the message itself is shown as a picture: one that lies elsewhere would tell its host who looks.
+ * Only a picture inside of the message is shown: loading one from elsewhere would tell its host who looks.
  */
 export function FilePart({ part }: { readonly part: FileUIPart }): ReactNode {
   const name = fileName(part);

@@ -8,8 +8,8 @@ import { useAttempt } from '../shell/useAttempt.ts';
 import { useWorkspace } from '../shell/Workspace.ts';
 
 /**
- * The first steps in the first chat: three things to see, each by pressing what one would press oneself. Whoever does
- * it without `Show me` goes on as well. Skipped or done, they never come back.
+ * The first steps in the first chat: three things to see, each with the press that the person would use. Doing it without `Show
+ * me` goes on as well. Skipped or done, the steps never come back.
  */
 export function FirstSteps(): ReactNode {
   const engine = useEngine();
@@ -71,7 +71,7 @@ export function FirstSteps(): ReactNode {
   );
 }
 
-/** Where it is kept how far one came. */
+/** The key under which the last step is kept. */
 const PLACE = 'demo:steps';
 const GONE = 99;
 

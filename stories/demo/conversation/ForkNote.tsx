@@ -6,7 +6,7 @@ import { Icon } from '../ui/Icon.tsx';
 import { labelOn } from './branchTree.ts';
 import type { ForkShown } from './useFork.ts';
 
-/** The line where the conversation forked: what it left is kept, and one press away. */
+/** The line where the conversation forked: the messages that it left are kept, and one press away. */
 export function ForkNote({ fork: { origin, kept, isSide } }: { readonly fork: ForkShown }): ReactNode {
   const { switchBranch } = useBranches();
   const attempt = useAttempt();

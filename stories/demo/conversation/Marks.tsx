@@ -5,9 +5,9 @@ import { useAttempt } from '../shell/useAttempt.ts';
 import { Icon } from '../ui/Icon.tsx';
 import { Around } from './Around.ts';
 
-/** How a turn stands that is not whole: what stands in the place of words, and the way on from it. */
+/** The marks of an unfinished turn, in place of its words, and the ways on from it. */
 
-/** Why a turn failed. What failed earlier is read where it stands, and told to nobody again. */
+/** Why a turn failed. An earlier failure is shown, and not announced again. */
 export function Failure({ words, isNews = true }: FailureProps): ReactNode {
   return (
     <p className="failure" role={isNews ? 'alert' : undefined} dir="auto">
@@ -41,7 +41,7 @@ export function Dots(): ReactNode {
   );
 }
 
-/** A question that nobody is answering: its turn failed, here or in an earlier visit, or a branch ends with it. */
+/** A question without an answer: its turn failed, here or in an earlier visit, or a branch ends with it. */
 export function Unanswered({ onAsk, earlier }: UnansweredProps): ReactNode {
   return (
     <div className="interrupted">
@@ -57,8 +57,8 @@ export function Unanswered({ onAsk, earlier }: UnansweredProps): ReactNode {
 }
 
 /**
- * The way back to an answer that the same question has on another branch. A try that came to nothing leaves no version
- * to page from, and it must not look as if it had cost the answer that it was to replace.
+ * The way back to an answer that the same question has on another branch. A try that failed leaves no version to page from, and
+ * must not look as if it had cost the earlier answer.
  */
 export function EarlierAnswer({ questionId }: { readonly questionId: string }): ReactNode {
   const engine = useEngine();

@@ -17,10 +17,10 @@ import { Versions } from './Versions.tsx';
 const EditMessage = late(async () => (await import('./EditMessage.tsx')).EditMessage);
 
 /**
- * One message: what it says, how it stands, its versions, and what can be done with it.
+ * One message: its content, its state, its versions, and its actions.
  *
- * It renders when it changes, and only then: a word that streams into another message costs this one nothing. While it
- * grows, the room for its buttons is kept free below it, so that nothing moves, neither then nor when they come.
+ * It renders only when it changes: a word that streams into another message costs this one nothing. While it grows, the room
+ * for its buttons is kept free below it, so that nothing moves when they appear.
  */
 export const Message = memo(function Message(props: MessageProps): ReactNode {
   const { message, writing, isLast, isElsewhere, isUnanswered, failure, earlierFailure } = props;
@@ -36,7 +36,7 @@ export const Message = memo(function Message(props: MessageProps): ReactNode {
 
   const isLeft = isUnanswered || (!busy && !isLast && versions.status === 'interrupted');
 
-  // A question that changed is asked again; an answer that changed is only kept.
+  // An edited question is asked again; an edited answer is only kept.
   const edit = (text: string): void => {
     attempt(() => editUntilSaved(engine, message.id, () => versions.edit(text)));
     setEditing(false);
@@ -48,7 +48,7 @@ export const Message = memo(function Message(props: MessageProps): ReactNode {
     if (!isQuestion) focusComposer();
   };
 
-  // What was said after it stays as it was said: the answer goes on as another version, made with its first word.
+  // Later messages stay as they are: the answer continues as another version, made with its first word.
   const goOnBeside = (): void => {
     attempt(async () => {
       await engine.checkout(message.id);
@@ -125,7 +125,7 @@ interface MessageProps {
   readonly writing: boolean;
   /** Whether it ends the branch. */
   readonly isLast: boolean;
-  /** Whether another tab is writing here: it can be read, and used when its answer is whole. */
+  /** Whether another tab is writing it: it can be read, and acted on when it is complete. */
   readonly isElsewhere: boolean;
   /** Whether it is a question that another one follows. */
   readonly isUnanswered: boolean;

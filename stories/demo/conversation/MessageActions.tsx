@@ -14,8 +14,8 @@ import { Around } from './Around.ts';
 const NewCheckpoint = late(async () => (await import('./NewCheckpoint.tsx')).NewCheckpoint);
 
 /**
- * What can be done with a message that is not growing. Under a finger the buttons would be in the way of what is read: there
- * one button shows them, with their words.
+ * The actions of a message that does not grow. On touch screens the buttons would hide what is read: there one button shows
+ * them, with their words.
  */
 export function MessageActions({
   message,
@@ -108,7 +108,7 @@ function useFocusAfter(away: boolean): RefObject<HTMLButtonElement | null> {
 
 interface MessageActionsProps {
   readonly message: UIMessage;
-  /** One that waited when the page was closed is not, until it is asked: nothing can stand behind it. */
+  /** A question that an earlier page left queued is not saved before it is asked, and nothing can follow it. */
   readonly isSaved: boolean;
   readonly editing: boolean;
   readonly onEdit: () => void;

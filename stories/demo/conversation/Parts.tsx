@@ -14,13 +14,13 @@ type Part = UIMessage['parts'][number];
 
 interface PartsProps {
   readonly message: UIMessage;
-  /** Whether nothing was said after it: only then can a tool still be let in. */
+  /** Whether it is the last message: only then can a tool still be approved. */
   readonly isLast: boolean;
   /** Whether more is on its way. */
   readonly growing: boolean;
 }
 
-/** What a message says, part by part. Parts that say nothing to a person are left out; one that can’t be shown says so. */
+/** The content of a message, part by part. Parts with nothing to show are left out; one that can’t be shown says so. */
 export function Parts({ message, isLast, growing }: PartsProps): ReactNode {
   const parts = partsOf(message);
   return parts.map((part, i) => (
@@ -75,8 +75,8 @@ function OnePart({ part, message, place, isLast, growing }: OnePartProps): React
 }
 
 /**
- * What a person wrote, as it was written; of a long text the beginning, and all of it on demand. A folded one is cut, not
- * hidden: a browser lays out what is hidden, too.
+ * A person's text, as it was written; of a long text the beginning, and all of it on demand. A folded text is cut and not
+ * hidden, because a browser lays out what is hidden, too.
  */
 function Words({ text }: { readonly text: string }): ReactNode {
   const [isWhole, setWhole] = useState(false);

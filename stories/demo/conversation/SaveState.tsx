@@ -5,7 +5,7 @@ import { useAttempt } from '../shell/useAttempt.ts';
 import { usePassFocus } from '../ui/usePassFocus.ts';
 import { focusBranch } from './focusBranch.ts';
 
-/** Whether what was said is safe. Quick saves pass unmentioned; a refusing disk is an alert with a way to retry. */
+/** Whether everything is saved. Quick saves are not shown; a refusing disk is an alert with a way to retry. */
 export function SaveState(): ReactNode {
   const { state } = useEngineState((engine) => engine.saveState);
   const isStored = useEngineState((engine) => engine.chat !== null && engine.status !== 'error');
@@ -35,7 +35,7 @@ function Refused({ error }: { readonly error: ContextError | undefined }): React
   const [reason, setReason] = useState(error);
   if (error !== undefined && error !== reason) setReason(error);
   const attempt = useAttempt();
-  // A try that changes nothing was one all the same, and whoever pressed should see that.
+  // A try without success counts, too, and the person who pressed should see that.
   const [lastTry, setLastTry] = useState<'going on' | Date>();
   const retry = (): void => {
     setLastTry('going on');
@@ -69,7 +69,7 @@ const TAKEN_OVER =
   'A newer version of this app was opened in another tab, and this page can’t save any more. Your question is kept; ' +
   'copy its answer if you need it, then reload.';
 
-/** Leaving now would lose what only the page's memory holds: the browser asks whether one really wants to. */
+/** Leaving now would lose what is only in memory: the browser asks whether the person really wants to. */
 function askFirst(event: BeforeUnloadEvent): void {
   event.preventDefault();
 }

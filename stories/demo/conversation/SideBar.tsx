@@ -8,7 +8,7 @@ import { bringOver } from './bringOver.ts';
 import { focusComposer } from './focusBranch.ts';
 import type { ForkShown } from './useFork.ts';
 
-/** What stands above a side question: whose it is, the way back, and the way to take along what was said. */
+/** The bar above a side question: its conversation, `Back`, and `Bring over`. */
 export function SideBar({ fork: { origin }, label }: SideBarProps): ReactNode {
   const engine = useEngine();
   const { current, switchBranch, rewind } = useBranches();

@@ -12,7 +12,7 @@ import { isDatabase, leaveForMemory, useIsMemoryInstead } from './memoryInstead.
 import { useMoveOn } from './useMoveOn.ts';
 import type { Standing } from './useStanding.ts';
 
-/** What is out of the ordinary about this chat, in words, above it: nothing, most of the time. */
+/** What is unusual about this chat, in words, above it: nothing, most of the time. */
 export function Situation({ chatId, standing }: SituationProps): ReactNode {
   const inMemory = useEngineState((state) => state.persistence === 'memory');
   const isMemoryInstead = useIsMemoryInstead();
@@ -87,7 +87,7 @@ function ReadAgain(): ReactNode {
   const { startOver } = useWorkspace();
   const attempt = useAttempt();
   const [isTrying, setTrying] = useState(false);
-  // Code that did not come may come now. Where it still does not, and there is a network, the server has another one.
+  // Code that failed to load may load now. If it fails again while there is a network, the server has a newer version.
   const readAgain = async (): Promise<void> => {
     setTrying(true);
     try {
@@ -113,7 +113,7 @@ function ReadAgain(): ReactNode {
   );
 }
 
-/** For who would rather talk now: nothing of what is stored can be seen, and nothing of what is said is stored. */
+/** For a person who would rather talk now: nothing stored can be seen, and nothing new is stored. */
 function GoOnInMemory({ chatId }: { readonly chatId: string }): ReactNode {
   const { store, startOver } = useWorkspace();
   const moveOn = useMoveOn(chatId);
@@ -136,7 +136,7 @@ function Detached(): ReactNode {
   const { current } = useBranches();
   const { status } = useChat(useContextChat());
   const attempt = useAttempt();
-  // The branch that begins here is on its way: what would come and go in a moment moves what one reads.
+  // The new branch is on its way: a note that is shown for a moment would move the text that the person reads.
   if (status === 'submitted' || !current) return null;
   const label = labelOn(current);
   const showAll = (): void => {

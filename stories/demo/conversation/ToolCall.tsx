@@ -16,7 +16,7 @@ interface ToolCallProps {
   readonly place: number;
 }
 
-/** A tool at work: how it stands, how long it took and what it gave in a line; all of it on demand, and whether it may. */
+/** A tool call: its state, its duration and its result in one line; details on demand, and the question for approval. */
 export function ToolCall({ part, isOpen, messageId, place }: ToolCallProps): ReactNode {
   const name = getToolName(part);
   const { canChange } = use(Around);

@@ -27,7 +27,7 @@ export function UnknownChat({ chatId, isEmpty }: UnknownChatProps): ReactNode {
   );
 }
 
-/** Where the browser refuses its database nobody knows what is in it. */
+/** The browser refuses its database: whether the chat exists is not known. */
 function NotLookedFor({ chatId }: Pick<UnknownChatProps, 'chatId'>): ReactNode {
   const moveOn = useMoveOn(chatId);
   const attempt = useAttempt();

@@ -10,10 +10,10 @@ import type { Versions as MessageVersions } from './useVersions.ts';
 const CompareVersions = late(async () => (await import('./CompareVersions.tsx')).CompareVersions);
 
 /**
- * Which version of a message is shown, and the way to its neighbours.
+ * The pager of a message.
  *
- * The neighbour is another message and comes with buttons of its own. Whoever pages with the keyboard must not be
- * thrown out, so the step that was taken is left for the next version to find: it takes the focus and says its number.
+ * The neighbour is another message with buttons of its own. So that a person with a keyboard stays on the pager, the step is
+ * remembered for the next version's pager: it takes the focus and announces its number.
  */
 export function Versions({ versions }: VersionsProps): ReactNode {
   const { branchNumber, count, goToPrevious, goToNext, siblings, index } = versions;

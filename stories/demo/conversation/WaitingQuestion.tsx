@@ -5,8 +5,8 @@ import { onFirstClick } from '../shell/once.ts';
 import { Parts } from './Parts.tsx';
 
 /**
- * A question that was sent while an answer grows: it is asked when that is whole, and can be taken back until then; asked at
- * once, where the answer waits for a word on a tool.
+ * A question that was sent while an answer grows. It is asked when the answer is complete, and can be taken back until then; if
+ * the answer waits for an approval, it can be asked at once.
  */
 export function WaitingQuestion({ question, onAskNow, onTakeBack }: WaitingQuestionProps): ReactNode {
   const announce = useAnnounce();

@@ -1,9 +1,7 @@
 import type { BranchInfo } from 'contextree';
 import { calm, cutBetweenWords } from '../titles.ts';
 
-/**
- * Branches as a person tells them apart: each under the one that it came from, by the words that make it another one.
- */
+/** A branch in the list: below the one that it came from, labelled by its first own words. */
 export interface BranchRow {
   readonly branch: BranchInfo;
   /** What the branch is called on the page. */

@@ -1,6 +1,6 @@
 /**
- * Gives the focus to the button that says which branch is shown; to the composer where there is none yet. For what
- * stands above a conversation and goes away when it is pressed.
+ * Focuses the button with the shown branch, or the composer where there is none: for controls above a conversation that are
+ * removed when pressed.
  */
 export function focusBranch(): void {
   document.querySelector<HTMLElement>('main :is(.branch-button, .composer textarea)')?.focus();

@@ -3,7 +3,7 @@ import type { ContextEngine } from 'contextree';
 import { keepEditedText, keepSentText } from '../unsent.ts';
 import { keepSentFiles } from '../unsentFiles.ts';
 
-/** The questions that were sent through an engine: until it has them, they are on their way. */
+/** The questions sent through an engine: they are on their way until the engine has saved them. */
 const sent = new WeakMap<ContextEngine, Set<string>>();
 
 /** Whether a question was sent through this engine, and not by an earlier page or view of the chat. */
@@ -11,7 +11,7 @@ export function wasSentThrough(engine: ContextEngine, questionId: string): boole
   return sent.get(engine)?.has(questionId) ?? false;
 }
 
-/** Keeps the words and files of a question that is being sent where a reload finds them, until it is saved. */
+/** Keeps the text and files of a question that is being sent, for a reload, until it is saved. */
 export function keepUntilSaved(engine: ContextEngine, question: UIMessage): void {
   const { id, parts } = question;
   sent.set(engine, (sent.get(engine) ?? new Set()).add(id));
@@ -28,8 +28,8 @@ export function keepUntilSaved(engine: ContextEngine, question: UIMessage): void
 }
 
 /**
- * Sends new words for a message. What was typed is forgotten when the version that they make is saved, and no sooner:
- * words that were refused are offered again.
+ * Sends new text for a message. The typed text is forgotten only when its version is saved, so that refused text is offered
+ * again.
  */
 export async function editUntilSaved(
   engine: ContextEngine,

@@ -4,13 +4,13 @@ import { local } from '../safeStorage.ts';
 import { seenOf } from '../unsent.ts';
 
 /**
- * What happens on branches and in chats that are not shown: an answer grows there, or has come to its end since the
- * branch was shown last in this browser.
+ * News of branches and chats that are not shown: an answer grows there, or has ended since the branch was last shown in this
+ * browser.
  *
- * What was seen of a chat is kept in the browser: the last message of each branch, as it was when the branch was shown.
- * A branch whose last answer is another one by now, or says more, is unread. What was there before the first look counts
- * as seen. Of a chat that is not open nobody knows its branches: it is unread when something was written to it since it
- * was left, or when a branch was unread then.
+ * The browser keeps what was seen of a chat: the last message of each branch when the branch was shown. A branch with another
+ * last answer, or a longer one, is unread. Everything before the first visit counts as seen. The branches of a chat that is not
+ * open are not known: such a chat is unread when something was written to it since it was left, or when a branch was unread
+ * then.
  */
 export type News = 'growing' | 'unread';
 
@@ -24,7 +24,7 @@ export function useBranchNews(): ReadonlyMap<string, News> {
   return useMemo(() => new Map(JSON.parse(found) as [string, News][]), [found]);
 }
 
-/** Notes that the branch which is shown is seen, each time that it has come to rest. Once in a chat. */
+/** Notes that the shown branch is seen, each time that it has settled. Used once in a chat. */
 export function useSeeing(): void {
   const engine = useEngine();
   const shown = useEngineState(({ branches, detached }) => {
@@ -40,7 +40,7 @@ export function useSeeing(): void {
     document.addEventListener('visibilitychange', see);
     return () => document.removeEventListener('visibilitychange', see);
   }, [engine, shown]);
-  // Whoever goes away has seen the chat until now, as far as it had come.
+  // A person who leaves has seen the chat as it is now.
   const writtenAt = useEngineState(({ chat }) => chat?.updatedAt);
   useEffect(() => {
     if (writtenAt === undefined) return;
@@ -68,7 +68,7 @@ export function unreadOf(chats: readonly ChatRow[]): string {
   return unread.map(({ id }) => id).join('\n');
 }
 
-/** What a person does to a chat in the list of chats is no news to them. */
+/** A person's own changes in the list of chats are no news. */
 export async function withoutNews(chat: ChatRow, change: () => Promise<unknown>): Promise<void> {
   const isUnread = unreadOf([chat]) !== '';
   await change();

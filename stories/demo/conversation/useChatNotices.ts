@@ -5,9 +5,9 @@ import { useAttempt } from '../shell/useAttempt.ts';
 import type { Standing } from './useStanding.ts';
 
 /**
- * What this chat tells of: a turn that had to take a branch of its own, because another tab was quicker; a branch that
- * another tab deleted under an answer, and that came back with it. Whoever leaves the chat leaves what it told behind,
- * what was refused there included; and what leads on in a chat that was deleted leads nowhere.
+ * The notices of this chat: a turn that had to take a branch of its own, because another tab was faster; a branch that another
+ * tab deleted under an answer, and that came back with it. Leaving the chat removes its notices, refusals included; a deleted
+ * chat offers no action in them.
  */
 export function useChatNotices(standing: Standing): void {
   const engine = useEngine();

@@ -4,8 +4,8 @@ import { startTransition, useEffect, useState } from 'react';
 const SCREENFUL = 24;
 
 /**
- * The end of a list first, and the rest a moment later, in pieces of work that can be interrupted: a long conversation
- * is read from its end, and should not keep its reader waiting for what is out of sight.
+ * Renders the end of a list first, and the rest a moment later in interruptible work: a long conversation is read from its end,
+ * and what is out of view should not delay that.
  */
 export function useEndFirst<T>(list: readonly T[]): readonly T[] {
   const [isWhole, setWhole] = useState(false);

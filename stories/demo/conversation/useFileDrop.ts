@@ -1,6 +1,6 @@
 import { useEffect, useEffectEvent, useState } from 'react';
 
-/** Takes files that are dropped anywhere on the page. Whether some are held over it right now. */
+/** Takes files that are dropped anywhere on the page. Returns whether some are dragged over it right now. */
 export function useFileDrop(onFiles: (files: readonly File[]) => void): boolean {
   const [isOver, setOver] = useState(false);
   const take = useEffectEvent(onFiles);
@@ -37,7 +37,7 @@ function carriesFiles(data: DataTransfer | null): data is DataTransfer {
   return data !== null && data.types.includes('Files');
 }
 
-/** The files that are pasted. Words from an office program come with a picture of themselves, and are words. */
+/** The pasted files. Text from an office program comes with a picture of itself, and counts as text. */
 export function filesIn({ files, types }: DataTransfer): readonly File[] {
   const isText =
     types.includes('text/plain') && ['text/html', 'text/rtf'].some((type) => types.includes(type));

@@ -4,8 +4,8 @@ import { titleFrom } from '../titles.ts';
 import { chatWasSent } from '../unsent.ts';
 
 /**
- * Names a chat after its first question, once. A chat that has a name, or had one, keeps what people made of it:
- * `metadata.titled` says that naming is over. Returns the name that waits for a disk which refuses.
+ * Names a chat after its first question, once. A chat that has, or had, a name keeps what people made of it: `metadata.titled`
+ * says that it was named. Returns the name that waits for a refusing disk.
  */
 export function useFirstQuestion(chatId: string): string | undefined {
   const engine = useEngine();
@@ -16,8 +16,8 @@ export function useFirstQuestion(chatId: string): string | undefined {
     return first && titleFrom(first);
   });
   const isSaved = useEngineState((state) => state.saveState.pending === 0);
-  // The engine shows a chat before it is saved; a page that is closed until then has to find the unsent chat again. Where
-  // the disk refuses, New chat has to begin another one all the same.
+  // The engine shows a chat before it is saved. Until then a page that is closed must find the unsent chat again; but if the
+  // disk refuses, New chat must begin another one all the same.
   const isSent = useEngineState(({ chat, saveState }) => chat !== null && saveState.state !== 'saving');
   useEffect(() => {
     if (isSent) chatWasSent(chatId);

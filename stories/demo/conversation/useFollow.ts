@@ -1,16 +1,15 @@
 import { useEffect, useLayoutEffect, useRef, useState, type RefObject } from 'react';
 
 /**
- * Keeps the end of a growing conversation in sight, until its reader goes up.
+ * Keeps the end of a growing conversation in view, until the person scrolls up.
  *
- * Who scrolls up wants to read there, and words that arrive below must not pull them away; whoever returns to the end
- * follows again. Only a movement against the page's own growth counts as going up: the browser also moves the view
- * when something above it changes its height, and then the height of the whole changes by as much, and at the end of
- * the page, when there is more room to show it, by as much as there is. Earlier messages
- * that are put above leave the view where it is: as far from the end as before.
+ * A person who scrolls up wants to read there, and new words below must not move the page; scrolling back to the end follows
+ * again. Only a movement against the page's own growth counts as scrolling up: the browser also moves the view when something
+ * above changes its height, and then the total height changes by as much, and at the end of the page, when there is more room
+ * to show it, by as much as there is. Earlier messages that are added above leave the view where it is: as far from the end as
+ * before.
  *
- * `first` is the id of the first message on the page; undefined while there is none, and such a page is read from its
- * top.
+ * `first` is the id of the first message on the page; undefined while there is none, and such a page is read from its top.
  */
 export function useFollow(first: string | undefined): Following {
   const scroller = useRef<HTMLDivElement>(null);
@@ -39,11 +38,11 @@ export function useFollow(first: string | undefined): Following {
       if (following.current) toEnd(box);
       look();
     };
-    // Whoever unfolds something wants to see it, not the end that it pushes away.
+    // A person who unfolds something wants to see it, not the end that it moves away.
     const unfold = (event: Event): void => {
       if (event.target instanceof Element && event.target.closest('summary')) following.current = false;
     };
-    // Who turns the wheel up wants to stay, also where there is not enough yet to scroll.
+    // A person who turns the wheel up wants to stay, even if the page is too short to scroll.
     const turn = (event: WheelEvent): void => {
       if (event.deltaY < 0) following.current = false;
     };

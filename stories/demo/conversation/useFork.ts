@@ -4,10 +4,10 @@ import { encodeId } from '../address.ts';
 import { session } from '../safeStorage.ts';
 
 /**
- * Where the branch that is shown left the one that it came from, and whether it is the place of a side question.
+ * Where the shown branch left its origin, and whether it is a side question.
  *
- * A side question carries its mark: the first message that was asked there says so in its metadata, and every tab and
- * every later visit reads it. Until something is asked, the tab alone knows.
+ * The first message of a side question says so in its metadata, which every tab and every later visit reads. Until something is
+ * asked, only this tab knows.
  */
 export interface ForkShown {
   readonly origin: BranchInfo;
@@ -20,7 +20,7 @@ export interface ForkShown {
   readonly isEmpty: boolean;
   /** The id of the branch that is shown. */
   readonly branchId: string;
-  /** Whether its own first message is an answer: another version of one, which says so itself. */
+  /** Whether its own first message is an answer: the pager of that version already tells. */
   readonly isAnswer: boolean;
 }
 

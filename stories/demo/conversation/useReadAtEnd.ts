@@ -3,7 +3,7 @@ import { useEffect, useRef } from 'react';
 import { useAnnounce } from '../shell/Announcer.tsx';
 import { saysSomething } from './Parts.tsx';
 
-/** Reads an answer out once, when it is whole: word by word it would only be noise. */
+/** Announces an answer once, when it is complete: word by word it would be noise. */
 export function useReadAtEnd(writing: UIMessage | undefined, shown: readonly UIMessage[]): void {
   const announce = useAnnounce();
   const reading = useRef<string>(undefined);

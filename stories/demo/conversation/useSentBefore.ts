@@ -4,9 +4,9 @@ import type { Fate } from '../attachmentTray.ts';
 import { wasSentThrough } from './keepUntilSaved.ts';
 
 /**
- * Tells what became of a message that was sent, as far as the store knew when the chat was opened: a reload may come
- * when a question is on the disk already, and the page had no time to note it. What was sent here while the chat was
- * still being read is on its way. Undefined while the chat is being read.
+ * Tells the fate of a sent message, as far as the store knew when the chat was opened: after a reload the question may be on
+ * the disk though the page had no time to note it. A message that was sent here while the chat was still being read is on its
+ * way. Undefined while the chat is being read.
  */
 export function useSentBefore(): ((messageId: string) => Fate) | undefined {
   const engine = useEngine();

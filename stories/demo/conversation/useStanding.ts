@@ -2,8 +2,8 @@ import { isContextError, useEngineState } from 'contextree';
 import { isNewChat, unsentText } from '../unsent.ts';
 
 /**
- * How a chat stands: being read; known; begun here and not yet sent; at an address that means nothing in this
- * browser; gone from there, but for words that somebody was writing; deleted while it was open; or impossible to read.
+ * The state of a chat: being read; known; begun here and not yet sent; at an address that is unknown in this browser; deleted
+ * before, with text that the person was writing; deleted while it was open; or impossible to read.
  */
 export type Standing = 'loading' | 'open' | 'unsent' | 'unknown' | 'gone' | 'deleted' | 'broken';
 

@@ -19,13 +19,13 @@ import { keepUntilSaved } from './keepUntilSaved.ts';
 import { saysSomething } from './Parts.tsx';
 import { ASIDE } from './useFork.ts';
 
-/** What the shown branch says, how its last turn stands, and what can be said and done next. */
+/** The messages of the shown branch, the state of its last turn, and the next actions. */
 export interface TurnState extends TurnActions {
-  /** The messages to show, oldest first; another tab is writing those behind `shown`. */
+  /** The messages to show, oldest first; those behind `shown` are being written by another tab. */
   readonly listed: readonly UIMessage[];
-  /** Those of them that a turn goes on from. */
+  /** Those of them that a turn follows. */
   readonly shown: readonly UIMessage[];
-  /** The questions that wait for their turn behind them, oldest first. */
+  /** The queued questions behind them, oldest first. */
   readonly waiting: readonly UIMessage[];
   /** Whether the branch streams, or is about to. */
   readonly streaming: boolean;
@@ -33,9 +33,9 @@ export interface TurnState extends TurnActions {
   readonly writing: UIMessage | undefined;
   /** Why the last turn failed, in words. */
   readonly failure: string | undefined;
-  /** Asks what waits, past a tool that waits for a word; undefined where nothing holds it up. */
+  /** Asks the queued questions, though a tool waits for an approval; undefined where nothing holds them up. */
   readonly askNow: (() => void) | undefined;
-  /** Whether the branch ends with a question, and nobody is at work on it. */
+  /** Whether the branch ends with a question that nobody is answering. */
   readonly isUnanswered: boolean;
 }
 
@@ -57,7 +57,7 @@ interface TurnActions {
 export function useTurn({ isAside }: { readonly isAside: boolean }): TurnState {
   const { transport } = useWorkspace();
   const engine = useEngine();
-  // The answer that came to an end here which nobody asked for. It may be less than the whole, or nothing at all.
+  // An answer that ended here without being requested here. It may be incomplete, or empty.
   const [ended, setEnded] = useState<{ readonly id: string; readonly questionId: string | undefined }>();
   const isBrokenOff = useEngineState(() => ended !== undefined && engine.status(ended.id) === 'interrupted');
   useFragments(...house);
@@ -69,7 +69,7 @@ export function useTurn({ isAside }: { readonly isAside: boolean }): TurnState {
       setEnded(isAbort || isError ? undefined : { id: message.id, questionId });
     },
   });
-  // Faster than one reads, slower than the screen.
+  // Faster than people read, slower than the screen.
   const chat = useChat({ chat: branchChat, throttle: 40 });
   const { sendMessage, setMessages, regenerate, stop, addToolApprovalResponse } = chat;
   const [once] = useState(oncePerTask);
@@ -83,7 +83,7 @@ export function useTurn({ isAside }: { readonly isAside: boolean }): TurnState {
           parts: [...files, ...words],
           ...(isAside && { metadata: ASIDE }),
         };
-        // What waits is kept by the chat.
+        // Queued questions are kept by the chat.
         if (!branchChat.isBusy) keepUntilSaved(engine, question);
         void sendMessage(question);
       },
@@ -98,18 +98,18 @@ export function useTurn({ isAside }: { readonly isAside: boolean }): TurnState {
   const streaming = chat.status === 'submitted' || chat.status === 'streaming';
   const waiting = chat.messages.filter((message) => branchChat.waiting.includes(message));
   const said = chat.messages.slice(0, chat.messages.length - waiting.length);
-  // One that was whole without a word is saved, and says so.
+  // An answer that ended without a word is saved as complete.
   const isSaved = useEngineState(() => engine.status(said.at(-1)?.id ?? '') === 'complete');
   const listed = isSaved ? said : withoutEmptyAnswer(said, streaming);
   const remoteMessages = useEngineState((state) => state.remoteMessages);
   const head = useEngineState((state) => state.headMessageId);
-  // One that goes on is saved, as far as it had come.
+  // A continued answer is saved as far as it was.
   const begun = remoteMessages[0]?.id === head ? [] : remoteMessages;
   const shown = begun.length === 0 ? listed : listed.filter((message) => !begun.includes(message));
   const last = shown.at(-1);
-  // One that waited when the page was closed is saved when it is asked.
+  // A question that an earlier page left queued is saved when it is asked.
   const isLeft = useEngineState(() => last !== undefined && engine.node(last.id) === undefined);
-  // A head beyond the question is an answer that another tab is about to write.
+  // A head behind the question is an answer that another tab is about to write.
   const endsWithQuestion = last?.role === 'user' && (isLeft || head === last.id);
   const failure = failureOf(chat, {
     isBrokenOff: isBrokenOff && last?.id === ended?.id,
@@ -152,7 +152,7 @@ function isAsking(part: UIMessage['parts'][number]): boolean {
   return isToolUIPart(part) && part.state === 'approval-requested';
 }
 
-/** An answer that was stopped or failed before its first word leaves nothing to look at. */
+/** The messages without an answer that was stopped or failed before its first word. */
 function withoutEmptyAnswer(messages: readonly UIMessage[], streaming: boolean): readonly UIMessage[] {
   const last = messages.at(-1);
   const isEmpty = last?.role === 'assistant' && !streaming && !saysSomething(last);

@@ -6,8 +6,8 @@ import { isAside } from './useFork.ts';
 export type Versions = ReturnType<typeof useMessageBranch>;
 
 /**
- * The versions of a message. A side question stands where the conversation may go on with another question; neither of
- * them is a version of the other.
+ * The versions of a message. A side question has the same parent as the next question of the conversation; neither is a version
+ * of the other.
  */
 export function useVersions(message: UIMessage): Versions {
   const engine = useEngine();
@@ -37,12 +37,11 @@ export function useVersions(message: UIMessage): Versions {
 
 const NONE: ReadonlySet<string> = new Set();
 
-/** Whether questions were asked aside, by key: that never changes. What a pager read, the next one knows. */
+/** Whether questions are side questions, by key: that never changes, so all pagers share it. */
 let asides: ReadonlyMap<string, boolean> = new Map();
 
 /**
- * Those of some questions at one place that are side questions where this one is none, or the other way round; and those
- * that were not read yet.
+ * The siblings of a question that are side questions where it is none, or the other way round; and those that are not read yet.
  */
 function useOtherKind(
   engine: ContextEngine,

@@ -2,10 +2,10 @@ import { useEngine, type ContextEngine } from 'contextree';
 import { useEffect, useState } from 'react';
 
 /**
- * Whether another tab writes an answer on the branch that is shown. Its turn shows when the answer is whole; until then
- * nothing of it is on the page, and its reader should know that something is coming.
+ * Whether another tab writes an answer on the shown branch. Before that answer's first word nothing of it is on the page, and
+ * the person should know that something is coming.
  *
- * Undefined until it is known, and while `isQuiet` is false: this tab is at work itself.
+ * Undefined until it is known, and while `isQuiet` is false, because this tab is at work itself.
  */
 export function useWrittenElsewhere(lastId: string | undefined, isQuiet: boolean): boolean | undefined {
   const engine = useEngine();

@@ -5,10 +5,10 @@ import { textIn } from './textIn.ts';
 type Element = NonNullable<ExtraProps['node']>;
 
 /**
- * A table that keeps its columns while it grows.
+ * A table that keeps its column widths while it grows.
  *
- * A browser sizes columns by all that stands in them, so each word that streams in would move every other one. What
- * is there from the first moment is the head: its words share out the width, and the cells break their lines in it.
+ * A browser sizes columns by all of their cells, so each word that streams in would move every other one. The head is there
+ * from the first moment: its words share the width, and cells wrap within it.
  */
 export function Table({ node, children }: TableProps): ReactNode {
   const widths = node === undefined ? [] : columnWidths(node);

@@ -15,10 +15,10 @@ export type ToolResult = Extract<
 >;
 
 /**
- * A request as the demo model sees it: the few things it talks about, and nothing else.
+ * A request as the demo model sees it: the few things that it talks about.
  *
- * What is not in here can't change the answer. The system prompt is not: one that tells the time must not turn the second
- * half of an interrupted answer into the second half of another one.
+ * Nothing else can change the answer. The system prompt is not included: one that holds the time must not turn the second half
+ * of an interrupted answer into the second half of another one.
  */
 export interface Scene {
   /** The text of the last message of the person; empty when it holds none. */

@@ -39,13 +39,12 @@ export interface Casting {
 }
 
 /**
- * What remains to be said in a scene.
+ * What is left to say in a scene.
  *
- * The whole answer is written first, and what stands already is taken off its front. The answer follows from the
- * conversation alone, so an interrupted one goes on at the exact character, as often as it is interrupted. Its first
- * half also tells best which attempt it belongs to: the one that was asked for is tried first, then the others.
- * A beginning that this model would never have made (it was edited, or the fragments are others now) is left alone and
- * followed by a bridge.
+ * The whole answer is written first, and its part that already exists is removed from its front. The answer depends on the
+ * conversation alone, so an interrupted one continues at the exact character, however often it is interrupted. Its first half
+ * tells which attempt it belongs to: the requested one is tried first, then the others. A beginning that this model would never
+ * have made (it was edited, or the fragments have changed) stays, and is followed by a bridge.
  */
 export function writeScript(scene: Scene, casting: Casting): Script {
   for (const attempt of [casting.attempt, ...earliestAttempts]) {
@@ -63,8 +62,8 @@ interface Whole extends Script {
 }
 
 /**
- * The answer without what was said; undefined where that is not how it begins. A breaking point that lies behind does
- * not break the answer again: what `/fail after 5` left can be continued to the end.
+ * The answer without its existing beginning; undefined where that is not how it begins. An answer that broke at `/fail after 5`
+ * can be continued to the end: a breaking point that has passed does not break it again.
  */
 function remaining({ breaksAfter, ...whole }: Whole, begun: Scene['begun']): Script | undefined {
   if (!whole.text.startsWith(begun.text)) return undefined;

@@ -12,7 +12,7 @@ export interface Export {
   readonly chats: readonly ExportedChat[];
 }
 
-/** A chat with all of its versions, as the records that it is made of: whoever has them joins them with what they have. */
+/** A chat with all of its versions, as its records, which can be joined with others. */
 export interface ExportedChat extends ChatDelta {
   readonly chat: ChatRow;
 }
@@ -36,7 +36,7 @@ async function exportChat(store: ContextStore, chat: ChatRow): Promise<ExportedC
   };
 }
 
-/** A message with the words of the version that is shown; without, where they were lost, and where it still grows. */
+/** A message with the body of its shown version; without, where that was lost or still grows. */
 function withWords(record: MessageRecord, body: Body | undefined): MessageRecord {
   if (!body || body.isDraft === true) return record;
   const versions = record.versions.map((version) => {

@@ -3,17 +3,17 @@ import type { MessageRecord } from 'contextree/store';
 import { USER } from '../shell/Workspace.ts';
 import type { Export, ExportedChat } from './exportData.ts';
 
-/** How much of a file was not here before. */
+/** How much of a file was new. */
 export interface Imported {
   readonly chats: number;
   readonly messages: number;
 }
 
 /**
- * Joins an exported file with what is here. A chat that is here gains what it lacks, so the same file twice adds nothing;
- * one that was deleted here comes back as another chat.
+ * Joins an exported file with what is stored. An existing chat gets what it lacks, so importing a file twice adds nothing; a
+ * chat that was deleted here comes back as another chat.
  *
- * Rejects with words for the person where the file is no export of this app. Chats before a damaged one stay imported.
+ * Rejects with words for the person if the file is no export of this app. Chats before a damaged one stay imported.
  */
 export async function importData(store: ContextStore, text: string): Promise<Imported> {
   let chats = 0;
@@ -47,7 +47,7 @@ async function importChat(store: ContextStore, exported: ExportedChat): Promise<
   const before = await store.load(id);
   const { database, generation } = before;
   const options = { userId: USER, database, generation, since: 0, branchCount: chat.branchCount };
-  // Parents first; what makes them reachable comes last.
+  // Parents first, and last the records that make them reachable.
   const messages = exported.messages.toSorted((a, b) => a.at - b.at);
   for (let i = 0; i < messages.length; i += PIECE)
     await store.commit(id, { messages: messages.slice(i, i + PIECE), ends: [], marks: [] }, options);

@@ -1,8 +1,8 @@
 import { Component, type ReactNode } from 'react';
 
 /**
- * Keeps what fails to be shown in its place. Without it one message that can't be shown would take the whole page
- * along, and a reload would meet the same message again.
+ * An error boundary for a part of the page. Without it one message that fails to render would take the whole page down, again
+ * after each reload.
  */
 export class Guard extends Component<GuardProps, { readonly error: unknown; readonly failed: boolean }> {
   override state: { readonly error: unknown; readonly failed: boolean } = { error: undefined, failed: false };

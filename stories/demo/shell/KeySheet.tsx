@@ -69,7 +69,7 @@ function keys(): readonly (readonly string[])[] {
   ];
 }
 
-/** Where one types, a question mark is one; a dialog that is open comes first. */
+/** In a text field, a question mark is typed; an open dialog has its own keys. */
 function isTaken(event: KeyboardEvent): boolean {
   const [target] = event.composedPath();
   const isTyping =

@@ -3,28 +3,28 @@ import { Icon } from '../ui/Icon.tsx';
 import { usePassFocus } from '../ui/usePassFocus.ts';
 
 /**
- * Short messages about what just happened, with a way to follow or undo it.
+ * Short messages about what just happened, with an action or an undo.
  *
- * They stand between the conversation and the composer and cover neither. One of a kind at a time: `key` says which
- * kind it is, and a newer one takes its place. They outlive the page that they speak of. One that goes by itself stays
- * while somebody points at it or is in it with the keyboard, and its time begins again when they leave.
+ * They stand between the conversation and the composer and cover neither. There is one of each kind at a time: a notice with
+ * the same `key` replaces the older one. They stay when the person goes to another page. A notice with a time limit stays while
+ * it is hovered or focused, and its time begins again afterwards.
  */
 
 /** What to tell. */
 export interface Notice {
   readonly key: string;
   readonly text: string;
-  /** The way to what it tells of. */
+  /** The action that it offers. */
   readonly action?: NoticeAction;
-  /** The way back. */
+  /** The undo that it offers. */
   readonly undo?: NoticeAction;
-  /** Milliseconds until it goes by itself, at rest; without it, it stays until it is dismissed. */
+  /** How long it stays, in ms, while nobody hovers or focuses it; without it, until it is dismissed. */
   readonly lasts?: number;
 }
 
 interface NoticeAction {
   readonly label: string;
-  /** More words about it, where the label leaves a doubt. */
+  /** A longer description, if the label alone is unclear. */
   readonly about?: string;
   readonly run: () => unknown;
 }
@@ -53,7 +53,7 @@ export function NoticeKeeper({ children }: { readonly children: ReactNode }): Re
   );
 }
 
-/** The place where notices are shown. `afterLast` takes the focus when the last one goes away with it. */
+/** Shows the notices. `afterLast` takes the focus when the last one is removed with the focus in it. */
 export function Notices({ afterLast }: { readonly afterLast: () => void }): ReactNode {
   const { take } = useNotices();
   return (
@@ -122,7 +122,7 @@ function without(all: readonly Notice[], key: string): readonly Notice[] {
   return all.some((one) => one.key === key) ? all.filter((one) => one.key !== key) : all;
 }
 
-/** Whether somebody points at an element or has the focus in it, and what tells that, to be spread on it. */
+/** Whether an element is hovered or has the focus in it, and the handlers that tell, to be spread on it. */
 function useHeld(): { readonly isHeld: boolean; readonly holders: object } {
   const [isHovered, setHovered] = useState(false);
   const [isFocused, setFocused] = useState(false);

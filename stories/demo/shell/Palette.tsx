@@ -20,8 +20,8 @@ import { useAttempt } from './useAttempt.ts';
 import { useWorkspace } from './Workspace.ts';
 
 /**
- * Everything in reach of the keyboard: type a few letters of what it is called, and press Enter. What is found first is
- * what is nearest: what can be done here, this chat's branches, checkpoints and messages, then other chats.
+ * The command palette: type a few letters of a name, and press Enter. The nearest results come first: actions, this chat's
+ * branches, checkpoints and messages, then other chats.
  */
 export function Palette({ canChange, onClose }: PaletteProps): ReactNode {
   const dialog = useRef<HTMLDialogElement>(null);

@@ -7,8 +7,8 @@ import { Dialog } from '../ui/Dialog.tsx';
 import { useNotices } from './Notices.tsx';
 
 /**
- * A session file that is dropped on the app is shown above it, read-only, with the devtools beside: nothing of it is kept, and the
- * app goes on behind it as it was. Files are told apart by their names, which the devtools give them.
+ * Shows a session file that is dropped on the app above it, read-only, with the devtools beside. Nothing of it is stored, and
+ * the app behind it stays as it was. Session files are recognised by the names that the devtools give them.
  */
 export function SessionDrop(): ReactNode {
   const { tell } = useNotices();

@@ -4,14 +4,14 @@ import { createContext, use } from 'react';
 import type { Settings } from '../settings/settings.ts';
 import type { UnsentFile } from '../unsentFiles.ts';
 
-/** What the whole app stands on: where chats are kept, who answers, and what concerns all of it. Functions are stable. */
+/** What the whole app shares: the store, the transport, the settings, and actions on all of it. Functions are stable. */
 export interface Workspace {
   readonly store: ContextStore;
   readonly transport: ChatTransport<UIMessage>;
   readonly settings: Settings;
-  /** Opens this tab's unsent chat; words and files that are given are put where the first message is written. */
+  /** Opens this tab's unsent chat; given text and files are put into its box. */
   readonly newChat: (words?: string, files?: readonly UnsentFile[]) => void;
-  /** Shows all anew, from the store: after it could not be read, and can be now. */
+  /** Mounts everything anew, after the store could not be read and now can. */
   readonly startOver: () => void;
   /** Forgets every word, setting and secret, here and in other tabs. */
   readonly clearAll: () => Promise<void>;
@@ -27,5 +27,5 @@ export function useWorkspace(): Workspace {
   return workspace;
 }
 
-/** Whose chats these are. There is one person at this browser. */
+/** The user of all chats: there is one person at this browser. */
 export const USER = 'local';

@@ -1,10 +1,10 @@
 import { useLayoutEffect } from 'react';
 
 /**
- * The picture of the first chat: markup of the page itself (first.html, written by `npm run first-picture`), which a
- * browser shows with its first paint, before any script of the app has come. It can't be pressed or read aloud. It covers
- * the page while the app loads and reads the database, so that nobody waits for the script to see what this is about, and
- * goes when the app shows a chat: the same one on a first visit.
+ * The picture of the first chat: markup of the page itself (first.html, written by `npm run first-picture`), which a browser
+ * shows with its first paint, before any script of the app is loaded. It is inert and hidden from screen readers. It covers the
+ * page while the app loads and reads the database, so that a visitor sees at once what the app is about, and it is removed when
+ * the app shows a chat: on a first visit, the same one.
  */
 export function useFirstPicture(isChatShown: boolean): void {
   useLayoutEffect(() => {
@@ -12,7 +12,7 @@ export function useFirstPicture(isChatShown: boolean): void {
       takeAway();
       return undefined;
     }
-    // What keeps the app from opening the chat is told on the page below.
+    // The page below the picture tells why the app can't open the chat.
     const timer = setTimeout(takeAway, PATIENCE);
     return () => clearTimeout(timer);
   }, [isChatShown]);

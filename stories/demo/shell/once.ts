@@ -1,10 +1,10 @@
 import type { KeyboardEvent, MouseEvent } from 'react';
 
 /**
- * Presses that come together are one.
+ * Handling accidental double presses.
  *
- * What a press changes shows a moment later, and until then the same button takes another one: a key that bounces, a
- * tap that is counted twice, the habit of clicking twice. A second turn, or a second branch, is not what they mean.
+ * The effect of a press shows a moment later, and until then the same button takes another press: a bouncing key, a tap that
+ * counts twice, the habit of clicking twice. Nobody means a second turn, or a second branch, by that.
  */
 
 /** A gate that lets one action pass per task of the browser; further ones in the same task are dropped. */
@@ -18,14 +18,14 @@ export function oncePerTask(): (action: () => void) => void {
   };
 }
 
-/** A click handler that leaves out the second click of a double one. */
+/** A click handler that ignores the second click of a double click. */
 export function onFirstClick(action: () => void): (event: MouseEvent) => void {
   return ({ detail }) => {
     if (detail < 2) action();
   };
 }
 
-/** A key handler for what takes the next thing's place when it goes: a key that is held down is one press. */
+/** A key handler for a control that is replaced when it is used: a key that is held down counts once. */
 export function notHeld(event: KeyboardEvent): void {
   if (event.repeat) event.preventDefault();
 }

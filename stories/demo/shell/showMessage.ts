@@ -1,6 +1,6 @@
 import type { ContextEngine } from 'contextree';
 
-/** Shows a message on the branch that was used last of those that hold it, and brings it into view. */
+/** Shows a message on the most recently used branch that holds it, and scrolls it into view. */
 export async function showMessage(engine: ContextEngine, key: string): Promise<void> {
   const isShown = engine.state.getState().messages.some(({ id }) => engine.node(id)?.key === key);
   if (!isShown) await engine.selectSibling(key);

@@ -3,7 +3,7 @@ import { describeFailure } from '../failure.ts';
 import { useNotices } from './Notices.tsx';
 import { oncePerTask } from './once.ts';
 
-/** Runs something that a person asked for, once per task; when it is refused, they are told why. Stable. */
+/** Runs an action of the person, once per task, and reports a refusal to them. Stable. */
 export function useAttempt(): (action: () => Promise<unknown>) => void {
   const { tell } = useNotices();
   const [once] = useState(oncePerTask);

@@ -6,11 +6,11 @@ import { hasUnsentChat } from '../unsent.ts';
 import { USER } from './Workspace.ts';
 
 /**
- * The first visit opens on a chat that is there already.
+ * The first visit opens on a finished chat.
  *
- * Whether it is the first one is known only when the store has been read, and nobody should wait for that: the chat is
- * opened at once, and the first read of it decides. On a first visit that read gives the records of the chat, while they
- * are still being written; else it gives what is there, which is nothing, and the app opens what it would have opened.
+ * Whether this is the first visit is known only after the store was read, and nobody should wait for that: the chat is opened
+ * at once, and its first read decides. On a first visit the read returns the records of the finished chat, while they are still
+ * being written. Otherwise it returns what is stored, which is nothing, and the app opens the chat that it would have opened.
  */
 export interface FirstChat {
   readonly id: string;
@@ -22,7 +22,7 @@ export interface FirstChat {
 export interface FirstVisit {
   /** The store, which has the first chat before the disk has it. */
   readonly store: ContextStore;
-  /** `open`: it is not known yet; `yes`: the first chat is shown. */
+  /** `open`: not known yet; `yes`: the first chat is shown. */
   readonly isFirst: 'open' | 'yes' | 'no';
 }
 
@@ -45,14 +45,14 @@ export function useFirstVisit(
   return { store, isFirst };
 }
 
-/** Notes that somebody was here. */
+/** Notes that this browser has visited. */
 export function noteVisit(): void {
   local.set(VISITED, 'yes');
 }
 
 const VISITED = 'demo:visited';
 
-/** A store in which the first chat is being begun, if nothing was ever there. `decided` is told, and again if the disk refuses. */
+/** A store that contains the first chat if nothing was ever stored. Calls `decided`, and calls it again if the disk refuses. */
 function storeOfFirstVisit(
   store: ContextStore,
   { id, records }: FirstChat,

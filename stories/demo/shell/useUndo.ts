@@ -4,10 +4,10 @@ import { useNotices, type Notice } from './Notices.tsx';
 import { useAttempt } from './useAttempt.ts';
 
 /**
- * Undo, where it is offered: in the notice of what was just done, and on the keyboard.
+ * Undo in the notice of an operation, and on the keyboard.
  *
- * One notice at a time tells of an operation. It goes as soon as another one is the next to be taken back, so its `Undo`
- * never takes back anything else than what it says.
+ * One notice at a time tells of an operation. It is removed as soon as another operation would be undone next, so its `Undo`
+ * never undoes anything else than what it says.
  */
 export function useTellDone(): (done: Omit<Notice, 'key' | 'undo'>) => void {
   const engine = useEngine();
@@ -22,7 +22,7 @@ export function useTellDone(): (done: Omit<Notice, 'key' | 'undo'>) => void {
   );
 }
 
-/** Takes the notice back when it is out of date, and listens for Ctrl+Z and Ctrl+Shift+Z (Cmd on a Mac). Once in a chat. */
+/** Removes an outdated notice, and listens for Ctrl+Z and Ctrl+Shift+Z (Cmd on a Mac). Used once in a chat. */
 export function useUndoKeys(): void {
   const engine = useEngine();
   const { take } = useNotices();
@@ -48,7 +48,7 @@ export function useUndoKeys(): void {
 
 const DONE = 'done';
 
-/** The operation that would be taken back next when an engine's notice was shown. */
+/** The operation that was next to be undone when an engine's notice was shown. */
 const told = new WeakMap<ContextEngine, string | undefined>();
 
 function nextToUndo(engine: ContextEngine): string | undefined {
@@ -61,7 +61,7 @@ function lastDone(operations: ReturnType<ContextEngine['operations']>): string |
 
 type Step = (which: 'undo' | 'redo', what: string) => void;
 
-/** Takes a step back or forth, and tells which one, with the way to take the opposite one. */
+/** Undoes or redoes one operation, and tells which one, with the opposite action. */
 function useStep(): Step {
   const engine = useEngine();
   const { tell } = useNotices();
@@ -86,7 +86,7 @@ function useStep(): Step {
   );
 }
 
-/** Where one types, the browser takes back what was typed; what is asked in a dialog comes first. */
+/** In a text field, the browser undoes typing; an open dialog comes first. */
 function isForText(event: KeyboardEvent): boolean {
   const [target] = event.composedPath();
   return (

@@ -1,7 +1,7 @@
 import { useEngine } from 'contextree';
 import { useEffect } from 'react';
 
-/** The message that a person chose in a list of what was found, until its chat shows it. */
+/** The message that a person chose in a list of results, until its chat shows it. */
 let wanted: { readonly chatId: string; readonly key: string } | undefined;
 const listeners = new Set<() => void>();
 

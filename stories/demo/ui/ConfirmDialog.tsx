@@ -2,7 +2,7 @@ import type { ReactNode } from 'react';
 import { flushSync } from 'react-dom';
 import { Dialog } from './Dialog.tsx';
 
-/** Asks before something that people may regret. The careful answer comes first, and has the focus. */
+/** Asks before an action that people may regret. Cancel comes first, and has the focus. */
 export function ConfirmDialog({
   title,
   confirm,

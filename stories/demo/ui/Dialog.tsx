@@ -1,9 +1,9 @@
 import { useEffect, useEffectEvent, useId, useLayoutEffect, useRef, type ReactNode } from 'react';
 
 /**
- * A modal dialog: the browser's own, so that focus, Escape and the page behind it behave as everywhere.
- * It is open as long as it is rendered; focus goes to its first field or button, and returns to where it came from. Whoever
- * goes to another chat, with the Back of the browser, leaves what was asked in this one.
+ * A modal dialog: the browser's own, so that focus, Escape and the page behind it behave as everywhere. It is open as long as
+ * it is rendered; the focus goes to its first field or button, and returns to where it came from. Going to another chat, with
+ * the browser's Back, closes it.
  */
 export function Dialog({ title, isWide = false, onClose, children }: DialogProps): ReactNode {
   const ref = useRef<HTMLDialogElement>(null);

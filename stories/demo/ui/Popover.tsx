@@ -2,9 +2,9 @@ import { useEffect, useId, useLayoutEffect, useRef, type ReactNode, type RefObje
 import { Icon } from './Icon.tsx';
 
 /**
- * A dialog that hangs below the head of a page, and leaves the page in use: what is pressed beside it closes it and does
- * what it says. Open for as long as it is rendered. Focus goes to what is marked as current in it, else to the first
- * thing in it, and back to its button when it closes with Escape or a button of its own.
+ * A dialog below the head of a page that leaves the page usable: a press beside it closes it and takes effect. It is open as
+ * long as it is rendered. The focus goes to its current item, or else its first control, and back to its button when it closes
+ * with Escape or a button of its own.
  */
 export function Popover({ title, opener, onClose, children }: PopoverProps): ReactNode {
   const place = useRef<HTMLDivElement>(null);

@@ -1,11 +1,10 @@
 import type { ClipboardEvent } from 'react';
 
 /**
- * The direction of what somebody is writing, for `dir`.
+ * The direction of a text that is being written, for `dir`.
  *
- * `auto` asks the browser, and Chromium answers by reading the whole text, several times for each key: a pasted book
- * would take seconds a letter. What is long has its direction from its first letters, which is where `auto` would have
- * found it as well.
+ * For `auto` Chromium reads the whole text several times for each key: with a pasted book that would take seconds a letter. So
+ * a long text gets its direction from its first letters, where `auto` would find it, too.
  */
 export function directionOf(text: string): 'auto' | 'ltr' | 'rtl' {
   if (text.length <= LONG) return 'auto';
@@ -13,7 +12,9 @@ export function directionOf(text: string): 'auto' | 'ltr' | 'rtl' {
   return RIGHT_TO_LEFT.test(first) ? 'rtl' : 'ltr';
 }
 
-/** Turns a textbox before a long text is pasted into it: while it is `auto`, the browser reads what comes as well. */
+/**
+ * Sets the direction of a textbox before a long text is pasted: while it is `auto`, the browser reads the pasted text as well.
+ */
 export function turnBefore({ currentTarget, clipboardData }: ClipboardEvent<HTMLElement>): void {
   const coming = directionOf(clipboardData.getData('text/plain'));
   if (coming !== 'auto') currentTarget.dir = coming;

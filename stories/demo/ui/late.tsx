@@ -1,8 +1,8 @@
 import { lazy, Suspense, useState, useSyncExternalStore, type ComponentType, type ReactNode } from 'react';
 
 /**
- * A component whose code comes when it is first shown, or as soon as the page has nothing better to do: nothing that a
- * first look doesn't show keeps anybody waiting. Nothing stands in its place meanwhile.
+ * A component whose code is loaded when it is first shown, or when the page is idle, so that code which a first look does not
+ * need delays nothing. Renders nothing until then.
  */
 export function late<P extends object>(load: () => Promise<ComponentType<P>>): ComponentType<P> {
   let There: ComponentType<P> | undefined;
@@ -13,7 +13,7 @@ export function late<P extends object>(load: () => Promise<ComponentType<P>>): C
   comesLate(fetch);
   const Coming = lazy(fetch) as unknown as ComponentType<P>;
   return function Late(props: P): ReactNode {
-    // What is shown stays what it is: another component in its place would lose what was typed in it, and the focus.
+    // A shown component stays the same one: replacing it would lose typed text and the focus.
     const [Shown] = useState(() => There ?? Coming);
     return (
       <Suspense fallback={null}>
@@ -25,19 +25,19 @@ export function late<P extends object>(load: () => Promise<ComponentType<P>>): C
 
 const coming = new Set<() => Promise<unknown>>();
 
-/** Adds something to what is fetched when the page has nothing better to do. */
+/** Adds a load to those that run when the page is idle. */
 export function comesLate(fetch: () => Promise<unknown>): void {
   coming.add(fetch);
 }
 
-/** Fetches all that is still to come. Resolves when it is there, or can't be had; never rejects. */
+/** Loads everything that is still missing. Resolves when it is loaded, or failed; never rejects. */
 export async function fetchLate(): Promise<void> {
   isCalm = true;
   for (const tell of waiting) tell();
   await Promise.allSettled([...coming].map((fetch) => fetch()));
 }
 
-/** What is shown no sooner than that: it has nothing to show before somebody does something. */
+/** Renders its children when the page is idle: they show nothing before a person acts. */
 export function Calm({ children }: { readonly children: ReactNode }): ReactNode {
   return useSyncExternalStore(wait, () => isCalm) && children;
 }

@@ -1,9 +1,9 @@
 import { useLayoutEffect, useRef, type RefObject } from 'react';
 
 /**
- * A ref for an item of a list. When the item goes away with the focus in it, its neighbour takes the focus, in the same
- * place: whoever deletes one thing after another with the keyboard stays where they are. The last item calls `alone`,
- * which finds another place near by.
+ * A ref for an item of a list. When the item is removed with the focus in it, its neighbour takes the focus, on the same
+ * control: a person who deletes one item after another with the keyboard stays there. The last item calls `alone`, which finds
+ * another place for the focus.
  */
 export function usePassFocus<T extends HTMLElement>(alone: (item: T) => void): RefObject<T | null> {
   const item = useRef<T>(null);

@@ -8,8 +8,8 @@ import {
 } from 'react';
 
 /**
- * A row of buttons as one stop of the Tab key: arrows, Home and End move inside, and whoever comes back finds the button
- * that they were on. Buttons may come and go.
+ * A row of buttons with one Tab stop: arrows, Home and End move inside, and a person who comes back is on the same button.
+ * Buttons may be added and removed.
  */
 export function useToolbar(): Toolbar {
   const bar = useRef<HTMLDivElement>(null);
@@ -17,7 +17,7 @@ export function useToolbar(): Toolbar {
     onFocus: ({ target, currentTarget }: FocusEvent<HTMLElement>) => leaveOneStop(currentTarget, target),
     onKeyDown: (event: KeyboardEvent<HTMLElement>) => move(event),
   }));
-  // Its buttons are those of several components: whichever came is no stop of its own.
+  // The buttons belong to several components: a new one must not be a Tab stop of its own.
   useLayoutEffect(() => {
     if (bar.current) leaveOneStop(bar.current, bar.current.querySelector('[tabindex="0"]'));
   });
