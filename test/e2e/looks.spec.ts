@@ -136,6 +136,38 @@ test('the view follows the words unless one scrolls up, and jumps to the latest 
   }
 });
 
+test('in a low window every button above the conversation can be hit, and none lies on another', async ({
+  page,
+}) => {
+  const demo = await Demo.open(page);
+  await demo.ask('What is a graph, said in as many words as fit?');
+  for (let i = 0; i < 3; i++) {
+    await demo.on(demo.assistant, 'Checkpoint here').click();
+    await page.getByRole('dialog').getByRole('textbox').press('Enter');
+    await expect(page.getByRole('dialog')).toHaveCount(0);
+  }
+  await demo.on(demo.you, 'Branch from here').click();
+  await expect(demo.branch).toHaveText(/New branch/);
+  for (const [width, height] of [
+    [320, 256],
+    [375, 400],
+    [480, 300],
+    [740, 320],
+  ] as const) {
+    await page.setViewportSize({ width, height });
+    const boxes = await page.locator('main > header button').evaluateAll((buttons) =>
+      buttons
+        .filter((button) => button.checkVisibility({ visibilityProperty: true }))
+        .map((button) => ({ name: button.getAttribute('aria-label'), box: button.getBoundingClientRect() }))
+        .toSorted((a, b) => a.box.left - b.box.left),
+    );
+    expect(boxes.length).toBeGreaterThan(3);
+    const small = boxes.filter(({ box }) => box.width < 44 || box.right > width);
+    const covered = boxes.filter(({ box }, i) => box.left < (boxes[i - 1]?.box.right ?? 0));
+    expect([...small, ...covered].map(({ name }) => `${width}: ${name}`)).toEqual([]);
+  }
+});
+
 test('in a low window the conversation stays in sight, whatever stands around it', async ({ page }) => {
   const demo = await Demo.open(page);
   await demo.ask('What is a graph?');
