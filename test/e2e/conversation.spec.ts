@@ -359,6 +359,21 @@ test('by the way: a place beside the conversation, and what was said there can b
   await expect(demo.you).toHaveText([/What is a graph/, /Go on/]);
 });
 
+test('by the way on a branch on which nothing was said yet opens a place beside it, too', async ({
+  page,
+}) => {
+  const demo = await Demo.open(page);
+  await demo.ask('What is a graph?');
+  await demo.ask('And a tree?');
+  await demo.on(demo.assistant.first(), 'Branch from here').click();
+  await expect(demo.you).toHaveCount(1);
+  await demo.button('By the way').click();
+  const place = page.getByRole('region', { name: /^Side question of / });
+  await expect(place).toBeVisible();
+  await demo.ask('Something else');
+  await expect(place.getByRole('button', { name: 'Bring over' })).toBeEnabled();
+});
+
 test('a branch says where it left the other one, and what is kept there', async ({ page }) => {
   const demo = await Demo.open(page);
   await demo.ask('What is a graph?');

@@ -7,6 +7,7 @@ import { useTellDone } from '../shell/useUndo.ts';
 import { Icon } from '../ui/Icon.tsx';
 import { Popover } from '../ui/Popover.tsx';
 import { usePassFocus } from '../ui/usePassFocus.ts';
+import { forgetAside } from './useFork.ts';
 
 /** All checkpoints, a line each, and the way back to each. */
 export function AllCheckpoints({ opened, opener, onClose }: AllCheckpointsProps): ReactNode {
@@ -43,6 +44,7 @@ function OneCheckpoint({ checkpoint, isWanted, onRestored }: OneCheckpointProps)
   const words = engine.node(messageKey)?.preview ?? '';
   const goBack = async (): Promise<void> => {
     onRestored();
+    forgetAside(engine.chatId);
     await restore(name);
     tellDone({ text: `Back at “${name}”`, lasts: 10_000 });
   };

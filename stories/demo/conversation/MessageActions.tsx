@@ -10,6 +10,7 @@ import { Icon, type IconName } from '../ui/Icon.tsx';
 import { late } from '../ui/late.tsx';
 import { useIsTouch } from '../ui/useIsTouch.ts';
 import { Around } from './Around.ts';
+import { forgetAside } from './useFork.ts';
 
 const NewCheckpoint = late(async () => (await import('./NewCheckpoint.tsx')).NewCheckpoint);
 
@@ -90,6 +91,7 @@ function useBranchFrom(messageId: string): () => void {
   const attempt = useAttempt();
   return () =>
     attempt(async () => {
+      forgetAside(engine.chatId);
       await engine.rewind(messageId);
       tellDone({ text: 'A new branch begins here', lasts: 10_000 });
     });

@@ -6,7 +6,7 @@ import { useNotices } from '../shell/Notices.tsx';
 import { Icon } from '../ui/Icon.tsx';
 import { bringOver } from './bringOver.ts';
 import { focusComposer } from './focusBranch.ts';
-import type { ForkShown } from './useFork.ts';
+import { forgetAside, type ForkShown } from './useFork.ts';
 
 /** The bar above a side question: its conversation, `Back`, and `Bring over`. */
 export function SideBar({ fork: { origin }, label }: SideBarProps): ReactNode {
@@ -22,6 +22,10 @@ export function SideBar({ fork: { origin }, label }: SideBarProps): ReactNode {
     attempt(() => switchBranch(origin.id));
     focusComposer();
   };
+  const goOnFrom = (messageId: string): Promise<unknown> => {
+    forgetAside(engine.chatId);
+    return rewind(messageId);
+  };
   const takeAlong = (): void => {
     const own = engine.state.getState().messages.slice(-said);
     const before = origin.headMessageId;
@@ -30,7 +34,7 @@ export function SideBar({ fork: { origin }, label }: SideBarProps): ReactNode {
       tell({
         key: 'done',
         text: 'The side question was added here',
-        ...(before !== null && { undo: { label: 'Undo', run: () => attempt(() => rewind(before)) } }),
+        ...(before !== null && { undo: { label: 'Undo', run: () => attempt(() => goOnFrom(before)) } }),
         lasts: 10_000,
       });
     });

@@ -1,5 +1,5 @@
 import { useEngine, useEngineState, type BranchInfo } from 'contextree';
-import { useMemo } from 'react';
+import { useMemo, useSyncExternalStore } from 'react';
 import { encodeId } from '../address.ts';
 import { session } from '../safeStorage.ts';
 
@@ -30,6 +30,7 @@ export function useFork(): ForkShown | undefined {
   const branches = useEngineState((state) => state.branches);
   const active = branches.find(({ isActive }) => isActive);
   const first = useEngineState(({ messages }) => messages.at(-(active?.ownCount ?? 0) || messages.length));
+  const begun = useSyncExternalStore(listen, () => session.get(sideOf(engine.chatId)));
   return useMemo(() => {
     const origin = branches.find(({ id }) => id === active?.forkedFrom);
     if (!active || !origin) return undefined;
@@ -41,10 +42,10 @@ export function useFork(): ForkShown | undefined {
       isEmpty,
       branchId: active.id,
       kept: origin.messageCount - shared,
-      isSide: isEmpty ? session.get(sideOf(engine.chatId)) === active.headKey : isAside(first?.metadata),
+      isSide: isEmpty ? begun !== null && begun === active.headKey : isAside(first?.metadata),
       isAnswer: !isEmpty && first?.role === 'assistant',
     };
-  }, [engine, branches, active, first]);
+  }, [engine, branches, active, first, begun]);
 }
 
 /** The metadata of a question that is asked aside. */
@@ -58,6 +59,19 @@ export function isAside(metadata: unknown): boolean {
 /** Notes where a side place begins that nothing was asked in yet. */
 export function beginAside(chatId: string, headKey: string | null): void {
   session.set(sideOf(chatId), headKey);
+  for (const hear of listeners) hear();
+}
+
+/** Forgets it: another branch begins, and it may be an empty one that is used again. */
+export function forgetAside(chatId: string): void {
+  beginAside(chatId, null);
+}
+
+const listeners = new Set<() => void>();
+
+function listen(hear: () => void): () => void {
+  listeners.add(hear);
+  return () => void listeners.delete(hear);
 }
 
 const sideOf = (chatId: string): string => `demo:aside:${encodeId(chatId)}`;

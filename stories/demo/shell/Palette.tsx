@@ -11,6 +11,7 @@ import {
 import { goToChat } from '../address.ts';
 import { labelOn } from '../conversation/branchTree.ts';
 import { beginSideQuestion } from '../conversation/ByTheWay.tsx';
+import { forgetAside } from '../conversation/useFork.ts';
 import { plainText } from '../stored.ts';
 import { plural } from '../quantities.ts';
 import { UNTITLED } from '../titles.ts';
@@ -163,7 +164,10 @@ function useCommands(canChange: boolean): readonly Command[] {
       kind: 'Checkpoint' as const,
       name,
       about: 'Restore',
-      run: () => restore(name),
+      run: () => {
+        forgetAside(engine.chatId);
+        return restore(name);
+      },
     })),
     ...chats
       .filter(({ id }) => id !== engine.chatId)

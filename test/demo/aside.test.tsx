@@ -1,0 +1,51 @@
+import { screen, waitFor } from '@testing-library/react';
+import userEvent from '@testing-library/user-event';
+import { expect, test } from 'vitest';
+import { articles, ask, furnish, on, openApp } from './room.tsx';
+
+// The place of a side question, and what looks like one.
+
+furnish();
+
+const place = (): Promise<HTMLElement> => screen.findByRole('region', { name: /^Side question of/ });
+const press = async (name: string): Promise<void> =>
+  userEvent.click(await screen.findByRole('button', { name }));
+
+test('a side question is asked aside on a branch, too, on which nothing was said yet', async () => {
+  openApp();
+  await ask('Tea');
+  await ask('Cups');
+  await userEvent.click(on(articles('Assistant')[0], 'Branch from here'));
+  await waitFor(() => expect(articles('You')).toHaveLength(1));
+  await press('By the way');
+  await place();
+  await ask('How tall?');
+  expect(await place()).toBeDefined();
+});
+
+test('a branch that is begun where something could have been asked aside is a branch like others', async () => {
+  openApp();
+  await ask('Tea');
+  await press('By the way');
+  await place();
+  await press('Back');
+  await waitFor(() => expect(screen.queryByRole('region', { name: /^Side question of/ })).toBeNull());
+  await userEvent.click(on(articles('Assistant')[0], 'Branch from here'));
+  await screen.findByText('A new branch begins here');
+  await screen.findByRole('button', { name: 'Branch: New branch' });
+  expect(screen.queryByRole('region', { name: /^Side question of/ })).toBeNull();
+});
+
+test('what was brought over and taken back leaves the conversation as it was, and no side place', async () => {
+  openApp();
+  await ask('Tea');
+  await press('By the way');
+  await place();
+  await ask('How tall?');
+  await press('Bring over');
+  await screen.findByText('The side question was added here');
+  await press('Undo');
+  await waitFor(() => expect(articles('You')).toHaveLength(1));
+  expect(screen.queryByRole('region', { name: /^Side question of/ })).toBeNull();
+  expect(screen.getByText(/2 later messages kept/)).toBeDefined();
+});
