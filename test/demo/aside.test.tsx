@@ -1,7 +1,7 @@
 import { screen, waitFor } from '@testing-library/react';
 import userEvent from '@testing-library/user-event';
 import { expect, test } from 'vitest';
-import { articles, ask, furnish, on, openApp } from './room.tsx';
+import { articles, ask, furnish, message, on, openApp } from './room.tsx';
 
 // The place of a side question, and what looks like one.
 
@@ -48,4 +48,21 @@ test('what was brought over and taken back leaves the conversation as it was, an
   await waitFor(() => expect(articles('You')).toHaveLength(1));
   expect(screen.queryByRole('region', { name: /^Side question of/ })).toBeNull();
   expect(screen.getByText(/2 later messages kept/)).toBeDefined();
+});
+
+test('a question that is answered in the conversation is not called unanswered beside it', async () => {
+  openApp((answering) => ({
+    sendMessages: async (request) =>
+      /slow/.test(JSON.stringify(request.messages.at(-1)))
+        ? new ReadableStream<never>()
+        : answering.sendMessages(request),
+  }));
+  await ask('Tea');
+  await userEvent.type(message(), 'A slow one{Enter}');
+  await screen.findByRole('button', { name: 'Stop' });
+  await press('By the way');
+  await place();
+  await waitFor(() => expect(articles('You')).toHaveLength(2));
+  await new Promise((done) => setTimeout(done, 300));
+  expect(screen.queryByText('Not answered')).toBeNull();
 });

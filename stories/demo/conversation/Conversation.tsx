@@ -92,6 +92,8 @@ export function Conversation(props: ConversationProps): ReactNode {
   };
   // The pager of an answer's version already says that it is one of several.
   const shownFork = standing === 'open' && fork && !fork.isAnswer ? fork : undefined;
+  // What is asked aside in mid-answer is asked behind a question that is answered in the other place.
+  const isBeside = fork !== undefined && fork.isSide && fork.isEmpty && fork.kept > 0 && !streaming;
   const firstElsewhere = onPage.length - (listed.length - shown.length);
 
   return (
@@ -119,7 +121,7 @@ export function Conversation(props: ConversationProps): ReactNode {
                 {shownFork?.afterId === message.id && <ForkNote fork={shownFork} />}
               </Fragment>
             ))}
-            {canChange && <AbsentAnswer turn={turn} canAsk={standing === 'open'} />}
+            {canChange && !isBeside && <AbsentAnswer turn={turn} canAsk={standing === 'open'} />}
           </div>
         </div>
         {isAway && shown.length > 0 && <JumpToLatest onJump={jump} />}
