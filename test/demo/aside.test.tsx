@@ -1,4 +1,4 @@
-import { screen, waitFor } from '@testing-library/react';
+import { fireEvent, screen, waitFor } from '@testing-library/react';
 import userEvent from '@testing-library/user-event';
 import { expect, test } from 'vitest';
 import { articles, ask, furnish, message, on, openApp } from './room.tsx';
@@ -48,6 +48,20 @@ test('what was brought over and taken back leaves the conversation as it was, an
   await waitFor(() => expect(articles('You')).toHaveLength(1));
   expect(screen.queryByRole('region', { name: /^Side question of/ })).toBeNull();
   expect(screen.getByText(/2 later messages kept/)).toBeDefined();
+});
+
+test('what is sent while the place of a side question opens is asked there', async () => {
+  openApp();
+  await ask('Tea');
+  await userEvent.type(message(), 'How tall?');
+  fireEvent.click(screen.getByRole('button', { name: 'By the way' }));
+  fireEvent.keyDown(message(), { key: 'Enter' });
+  await place();
+  await waitFor(() => expect(articles('You')).toHaveLength(2));
+  expect(message().value).toBe('');
+  await screen.findByRole('button', { name: 'Send' });
+  await press('Back');
+  await waitFor(() => expect(articles('You')).toHaveLength(1));
 });
 
 test('a question that is answered in the conversation is not called unanswered beside it', async () => {

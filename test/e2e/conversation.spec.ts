@@ -370,7 +370,15 @@ test('by the way on a branch on which nothing was said yet opens a place beside 
   await demo.button('By the way').click();
   const place = page.getByRole('region', { name: /^Side question of / });
   await expect(place).toBeVisible();
+  // It stays there while the first question is asked and answered.
+  const leavings = await place.evaluateHandle((section) => {
+    const seen: unknown[] = [];
+    const look = (): void => void (section.hasAttribute('data-aside') || seen.push(section.ariaLabel));
+    new MutationObserver(look).observe(section, { attributes: true });
+    return seen;
+  });
   await demo.ask('Something else');
+  expect(await leavings.jsonValue()).toEqual([]);
   await expect(place.getByRole('button', { name: 'Bring over' })).toBeEnabled();
 });
 

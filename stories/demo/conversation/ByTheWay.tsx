@@ -4,7 +4,7 @@ import { onFirstClick } from '../shell/once.ts';
 import { useAttempt } from '../shell/useAttempt.ts';
 import { Icon } from '../ui/Icon.tsx';
 import { focusComposer } from './focusBranch.ts';
-import { beginAside } from './useFork.ts';
+import { openAside } from './useFork.ts';
 
 /** Asks a side question: the same conversation once more, in a place of its own. */
 export function ByTheWay(): ReactNode {
@@ -29,7 +29,5 @@ export function ByTheWay(): ReactNode {
 /** Opens the place of a side question. */
 export async function beginSideQuestion(engine: ContextEngine): Promise<void> {
   focusComposer();
-  const branch = await engine.btw();
-  beginAside(engine.chatId, branch.headKey);
-  await engine.switchBranch(branch.id);
+  await openAside(engine);
 }

@@ -19,6 +19,7 @@ import { AttachFile } from './AttachFile.tsx';
 import { LongText } from './LongText.tsx';
 import { filesIn, useFileDrop } from './useFileDrop.ts';
 import { useAttachments } from './useAttachments.ts';
+import { useIsOpening } from './useFork.ts';
 import { useSentBefore } from './useSentBefore.ts';
 
 /**
@@ -37,6 +38,7 @@ export function Composer({
   isNew,
   streaming,
   canSend,
+  isAside,
   onSend,
   onStop,
   ref,
@@ -47,6 +49,8 @@ export function Composer({
   const inBox = useRef(first);
   const textbox = useRef<HTMLTextAreaElement>(null);
   const [pasted, setPasted] = useState('');
+  const isOpening = useIsOpening();
+  const wanted = useRef(false);
   useEffect(() => {
     if (isNew) focusQuietly(textbox.current);
   }, [isNew]);
@@ -113,10 +117,18 @@ export function Composer({
   // Sends files that were attached a moment ago, too.
   const send = (): void => {
     if (!canSend) return;
+    wanted.current = isOpening;
+    if (isOpening) return;
     const reading = attachments.whenRead();
     if (reading === undefined) sendNow();
     else void reading.then(sendNow);
   };
+  // What is sent while the place of a side question opens is for that place, and stays in the box if it does not open.
+  useEffect(() => {
+    if (isOpening || !wanted.current) return;
+    wanted.current = false;
+    if (isAside) send();
+  });
   const isEmpty = shape.isBlank && attachments.files.length === 0;
   const press = (event: KeyboardEvent): void => {
     if (!isPlainEnter(event)) return;
@@ -261,6 +273,8 @@ interface ComposerProps {
   /** Whether the shown branch streams: `Stop` stands in place of `Send`. */
   readonly streaming: boolean;
   readonly canSend: boolean;
+  /** Whether the place of a side question is shown. */
+  readonly isAside: boolean;
   /** Takes the trimmed text, which may be empty where there are files. */
   readonly onSend: (text: string, files: readonly FileUIPart[]) => void;
   readonly onStop: () => void;

@@ -145,6 +145,7 @@ export function Conversation(props: ConversationProps): ReactNode {
           isNew={standing === 'unsent'}
           streaming={streaming}
           canSend={canChange}
+          isAside={fork?.isSide ?? false}
           onSend={send}
           onStop={turn.stop}
         />

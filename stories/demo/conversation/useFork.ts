@@ -1,4 +1,4 @@
-import { useEngine, useEngineState, type BranchInfo } from 'contextree';
+import { useEngine, useEngineState, type BranchInfo, type ContextEngine } from 'contextree';
 import { useMemo, useSyncExternalStore } from 'react';
 import { encodeId } from '../address.ts';
 import { session } from '../safeStorage.ts';
@@ -29,7 +29,12 @@ export function useFork(): ForkShown | undefined {
   const engine = useEngine();
   const branches = useEngineState((state) => state.branches);
   const active = branches.find(({ isActive }) => isActive);
-  const first = useEngineState(({ messages }) => messages.at(-(active?.ownCount ?? 0) || messages.length));
+  // What was just asked, and its answer, are counted before they are among the messages.
+  const afterId = active?.forkedAt ? engine.node(active.forkedAt)?.id : undefined;
+  const first = useEngineState(({ messages }) => {
+    const place = messages.findLastIndex(({ id }) => id === afterId);
+    return place === -1 ? messages.at(-(active?.ownCount ?? 0) || messages.length) : messages[place + 1];
+  });
   const begun = useSyncExternalStore(listen, () => session.get(sideOf(engine.chatId)));
   return useMemo(() => {
     const origin = branches.find(({ id }) => id === active?.forkedFrom);
@@ -42,7 +47,7 @@ export function useFork(): ForkShown | undefined {
       isEmpty,
       branchId: active.id,
       kept: origin.messageCount - shared,
-      isSide: isEmpty ? begun !== null && begun === active.headKey : isAside(first?.metadata),
+      isSide: isEmpty || !first ? begun !== null && begun === active.forkedAt : isAside(first.metadata),
       isAnswer: !isEmpty && first?.role === 'assistant',
     };
   }, [engine, branches, active, first, begun]);
@@ -57,9 +62,9 @@ export function isAside(metadata: unknown): boolean {
 }
 
 /** Notes where a side place begins that nothing was asked in yet. */
-export function beginAside(chatId: string, headKey: string | null): void {
+function beginAside(chatId: string, headKey: string | null): void {
   session.set(sideOf(chatId), headKey);
-  for (const hear of listeners) hear();
+  tellAll();
 }
 
 /** Forgets it: another branch begins, and it may be an empty one that is used again. */
@@ -67,7 +72,32 @@ export function forgetAside(chatId: string): void {
   beginAside(chatId, null);
 }
 
+/** Opens the place of a side question. Whoever sends before it is open means that place, see `useIsOpening`. */
+export async function openAside(engine: ContextEngine): Promise<void> {
+  opening.add(engine);
+  tellAll();
+  try {
+    const branch = await engine.btw();
+    beginAside(engine.chatId, branch.headKey);
+    await engine.switchBranch(branch.id);
+  } finally {
+    opening.delete(engine);
+    tellAll();
+  }
+}
+
+/** Whether the place of a side question is about to open. */
+export function useIsOpening(): boolean {
+  const engine = useEngine();
+  return useSyncExternalStore(listen, () => opening.has(engine));
+}
+
+const opening = new Set<ContextEngine>();
 const listeners = new Set<() => void>();
+
+function tellAll(): void {
+  for (const hear of listeners) hear();
+}
 
 function listen(hear: () => void): () => void {
   listeners.add(hear);
