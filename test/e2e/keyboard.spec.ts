@@ -134,8 +134,11 @@ test('Ctrl+K finds a branch, a checkpoint, a message on another branch and anoth
   await expect(demo.you.last()).toContainText('And a maple tree?');
   await find('before tr', /before trees/);
   await expect(demo.you).toHaveCount(1);
+  await expect(page.getByText('Back at “before trees”')).toBeVisible();
+  await expect(demo.button('Undo')).toBeVisible();
   await find('heron', /Where do herons sleep\?/);
   await expect(demo.you.last()).toContainText('Where do herons sleep?');
+  await expect(demo.message).toBeFocused();
   await page.keyboard.press('ControlOrMeta+k');
   await page.keyboard.press('Escape');
   await expect(palette).toHaveCount(0);

@@ -8,9 +8,11 @@ import {
   type KeyboardEvent,
   type ReactNode,
 } from 'react';
+import { flushSync } from 'react-dom';
 import { goToChat } from '../address.ts';
 import { labelOn } from '../conversation/branchTree.ts';
 import { beginSideQuestion } from '../conversation/ByTheWay.tsx';
+import { focusComposer } from '../conversation/focusBranch.ts';
 import { forgetAside } from '../conversation/useFork.ts';
 import { plainText } from '../stored.ts';
 import { plural } from '../quantities.ts';
@@ -18,6 +20,7 @@ import { UNTITLED } from '../titles.ts';
 import { Icon, type IconName } from '../ui/Icon.tsx';
 import { showMessage } from './showMessage.ts';
 import { useAttempt } from './useAttempt.ts';
+import { useTellDone } from './useUndo.ts';
 import { useWorkspace } from './Workspace.ts';
 
 /**
@@ -44,7 +47,8 @@ export function Palette({ canChange, onClose }: PaletteProps): ReactNode {
   }, []);
   const run = (command: Command | undefined): void => {
     if (!command) return;
-    onClose();
+    // What had the focus has it again before a command moves it.
+    flushSync(onClose);
     attempt(async () => command.run());
   };
   const press = (event: KeyboardEvent): void => {
@@ -145,6 +149,7 @@ function useCommands(canChange: boolean): readonly Command[] {
   const { checkpoints, restore } = useCheckpoint();
   const { undo, redo, undoLabel, redoLabel } = useHistory();
   const { chats } = useChats(store);
+  const tellDone = useTellDone();
   return [
     action('New chat', () => newChat()),
     ...(canChange ? [action('By the way', () => beginSideQuestion(engine), 'A side question')] : []),
@@ -164,9 +169,10 @@ function useCommands(canChange: boolean): readonly Command[] {
       kind: 'Checkpoint' as const,
       name,
       about: 'Restore',
-      run: () => {
+      run: async () => {
         forgetAside(engine.chatId);
-        return restore(name);
+        await restore(name);
+        tellDone({ text: `Back at “${name}”`, lasts: 10_000 });
       },
     })),
     ...chats
@@ -175,7 +181,10 @@ function useCommands(canChange: boolean): readonly Command[] {
         id: `chat ${id}`,
         kind: 'Chat' as const,
         name: title ?? UNTITLED,
-        run: () => goToChat(id),
+        run: () => {
+          focusComposer();
+          goToChat(id);
+        },
       })),
   ];
 }
