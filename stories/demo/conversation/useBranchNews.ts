@@ -118,13 +118,21 @@ function seenIn(chatId: string): Seen {
   return kept === null ? { since: Date.now(), ends: [] } : (JSON.parse(kept) as Seen);
 }
 
-/** Keeps what was seen of branches that are still there. */
+/**
+ * Keeps what was seen of branches that are still there, and a few others: another tab may have seen one that it has just
+ * begun, and that is not known here yet.
+ */
 function markSeen(engine: ContextEngine, end: string): void {
   const { ends } = seenIn(engine.chatId);
   const there = new Set(engine.state.getState().branches.map(({ headKey }) => headKey));
-  const kept = ends.filter((one) => one !== end && there.has(one.split(' ', 1)[0] ?? ''));
+  const others = ends.filter((one) => one !== end);
+  const isThere = (one: string): boolean => there.has(one.split(' ', 1)[0] ?? '');
+  const unknown = new Set(others.filter((one) => !isThere(one)).slice(-FEW));
+  const kept = others.filter((one) => isThere(one) || unknown.has(one));
   keepSeen(engine.chatId, { ends: [...kept, end] });
 }
+
+const FEW = 20;
 
 /** Notes that a chat is shown now, and whether it holds more that is unread. */
 function noteLooked(engine: ContextEngine): void {
