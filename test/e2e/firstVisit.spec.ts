@@ -46,6 +46,14 @@ test('the first visit opens on a finished chat with the graph beside it, and its
   await expect(steps).toHaveCount(0);
 });
 
+test('first steps that are skipped from the keyboard leave the focus where one writes', async ({ page }) => {
+  await page.goto('/?speed=0');
+  const demo = new Demo(page);
+  await demo.button('Skip').press('Enter');
+  await expect(demo.button('Skip')).toHaveCount(0);
+  await expect(demo.message).toBeFocused();
+});
+
 test('the first chat is one in two tabs that open at once, and is never made again', async ({
   page,
   context,

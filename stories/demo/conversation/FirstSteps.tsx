@@ -1,5 +1,6 @@
 import { useEngine, type ContextEngine } from 'contextree';
 import { useEffect, useState, type ReactNode } from 'react';
+import { focusComposer } from './focusBranch.ts';
 import { FIRST, firstKey, FLAG } from '../firstKeys.ts';
 import { local } from '../safeStorage.ts';
 import { useAnnounce } from '../shell/Announcer.tsx';
@@ -50,7 +51,14 @@ export function FirstSteps(): ReactNode {
             >
               Show me
             </button>
-            <button type="button" className="text-button" onClick={() => go(GONE)}>
+            <button
+              type="button"
+              className="text-button"
+              onClick={() => {
+                go(GONE);
+                focusComposer();
+              }}
+            >
               Skip
             </button>
           </>
