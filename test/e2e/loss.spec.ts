@@ -103,7 +103,10 @@ test('where no database was ever seen, an addressed chat is not called deleted',
   await expect(page.getByRole('heading', { name: 'This chat can’t be opened now' })).toBeVisible();
   await expect(page.getByText(/deleted/)).toHaveCount(0);
   await expect(page.getByRole('textbox', { name: 'Message' })).toHaveCount(0);
+  // What is not chosen yet is not told as done.
+  await expect(page.getByText('Kept in memory only')).toHaveCount(0);
   await page.getByRole('button', { name: 'Go on in memory' }).click();
+  await expect(page.getByText('Kept in memory only')).toBeVisible();
   await expect(page.getByRole('textbox', { name: 'Message' })).toBeVisible();
 });
 

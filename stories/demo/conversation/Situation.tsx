@@ -21,7 +21,7 @@ export function Situation({ chatId, standing }: SituationProps): ReactNode {
   return (
     <>
       <Lost />
-      {inMemory && (
+      {inMemory && standing !== 'unknown' && (
         <p className="situation" role="note">
           Kept in memory only. This browser stores nothing of it, so closing or reloading this tab loses what
           is said here.
