@@ -4,7 +4,6 @@ import { onFirstClick } from '../shell/once.ts';
 import { useAttempt } from '../shell/useAttempt.ts';
 import { useNotices } from '../shell/Notices.tsx';
 import { Icon } from '../ui/Icon.tsx';
-import { bringOver } from './bringOver.ts';
 import { focusComposer } from './focusBranch.ts';
 import { forgetAside, type ForkShown } from './useFork.ts';
 
@@ -30,6 +29,7 @@ export function SideBar({ fork: { origin }, label }: SideBarProps): ReactNode {
     const own = engine.state.getState().messages.slice(-said);
     const before = origin.headMessageId;
     attempt(async () => {
+      const { bringOver } = await import('./bringOver.ts');
       await bringOver(engine, origin, own);
       tell({
         key: 'done',

@@ -119,16 +119,14 @@ function seenIn(chatId: string): Seen {
 }
 
 /**
- * Keeps what was seen of branches that are still there, and a few others: another tab may have seen one that it has just
+ * Keeps what was seen of branches that are still there, and the last few: another tab may have seen one that it has just
  * begun, and that is not known here yet.
  */
 function markSeen(engine: ContextEngine, end: string): void {
   const { ends } = seenIn(engine.chatId);
   const there = new Set(engine.state.getState().branches.map(({ headKey }) => headKey));
   const others = ends.filter((one) => one !== end);
-  const isThere = (one: string): boolean => there.has(one.split(' ', 1)[0] ?? '');
-  const unknown = new Set(others.filter((one) => !isThere(one)).slice(-FEW));
-  const kept = others.filter((one) => isThere(one) || unknown.has(one));
+  const kept = others.filter((one, i) => i >= others.length - FEW || there.has(one.split(' ', 1)[0] ?? ''));
   keepSeen(engine.chatId, { ends: [...kept, end] });
 }
 
