@@ -40,8 +40,6 @@ function records(): Promise<typeof Records> {
   return import('./views/records.ts');
 }
 
-const tabs: readonly ViewName[] = VIEWS.filter((name) => name === 'Graph' || name in later);
-
 interface ViewsProps extends Pick<ViewProps, 'modelId' | 'tokenizer' | 'run'> {
   /** The engine to show; default: the provider's. */
   readonly engine?: ContextEngine | undefined;
@@ -161,7 +159,7 @@ function Tabs({ id, tab, onSelect, list, takesFocus }: TabsProps): ReactNode {
         tabIndex={-1}
         onKeyDown={onKeyDown}
       >
-        {tabs.map((name) => (
+        {VIEWS.map((name) => (
           <button
             key={name}
             type="button"
@@ -182,7 +180,7 @@ function Tabs({ id, tab, onSelect, list, takesFocus }: TabsProps): ReactNode {
           label="All views"
           sign="»"
           groups={{
-            Views: tabs.map((name) => ({
+            Views: VIEWS.map((name) => ({
               label: name,
               isChosen: name === tab,
               run: () => onSelect(name),
@@ -222,13 +220,13 @@ function revealTab(list: HTMLElement | null, name: ViewName, isCut: boolean): vo
 
 function rememberedTab(): ViewName {
   const { tab } = recall();
-  return tabs.find((name) => name === tab) ?? 'Graph';
+  return VIEWS.find((name) => name === tab) ?? 'Graph';
 }
 
 function tabAfterKey(key: string, tab: ViewName): ViewName | undefined {
-  const at = tabs.indexOf(tab);
-  const to = { ArrowRight: at + 1, ArrowLeft: at - 1 + tabs.length, Home: 0, End: tabs.length - 1 }[key];
-  return to === undefined ? undefined : tabs[to % tabs.length];
+  const at = VIEWS.indexOf(tab);
+  const to = { ArrowRight: at + 1, ArrowLeft: at - 1 + VIEWS.length, Home: 0, End: VIEWS.length - 1 }[key];
+  return to === undefined ? undefined : VIEWS[to % VIEWS.length];
 }
 
 interface TabProps extends Omit<ViewProps, 'engine' | 'state'> {

@@ -1,15 +1,19 @@
 import type { ContextEngine, EngineState } from 'contextree';
-import { useCallback, useMemo, useSyncExternalStore } from 'react';
+import { startTransition, useEffect, useMemo, useState } from 'react';
 import { useShownIn } from './Shadow.tsx';
 
-/** The engine's state, followed while mounted: one subscription, at most one render for each animation frame. */
+/**
+ * The engine's state, followed while mounted: one subscription, at most one render for each animation frame. It is rendered in
+ * slices, because the rows of a long chat must not keep the app from typing.
+ */
 export function useLive(engine: ContextEngine): EngineState {
   const shownIn = useShownIn();
-  const subscribe = useCallback(
-    (notify: () => void) => followByFrame(engine, shownIn, notify),
-    [engine, shownIn],
-  );
-  const state = useSyncExternalStore(subscribe, engine.state.getState, engine.state.getInitialState);
+  const [seen, setSeen] = useState<readonly [of: ContextEngine, state: EngineState]>();
+  useEffect(() => {
+    const show = (state: EngineState): void => startTransition(() => setSeen([engine, state]));
+    return followByFrame(engine, shownIn, show);
+  }, [engine, shownIn]);
+  const state = seen?.[0] === engine ? seen[1] : engine.state.getState();
   return useMemo(() => hiding(state, 'messages'), [state]);
 }
 
@@ -23,16 +27,24 @@ export function hiding<T extends object>(value: T, ...lists: (keyof T)[]): T {
   return copy;
 }
 
-/** Uses the frames of the window that shows the panel: those of a page behind it stand still. */
-function followByFrame(engine: ContextEngine, shownIn: Window, notify: () => void): () => void {
+/**
+ * Shows the state in the next frame, and then each state that comes, in the frames of the window that shows the panel: those of
+ * a page behind it stand still.
+ */
+function followByFrame(
+  { state }: ContextEngine,
+  shownIn: Window,
+  show: (state: EngineState) => void,
+): () => void {
   let frame = 0;
-  const stop = engine.state.subscribe(() => {
-    if (frame !== 0) return;
-    frame = shownIn.requestAnimationFrame(() => {
+  const look = (): void => {
+    frame ||= shownIn.requestAnimationFrame(() => {
       frame = 0;
-      notify();
+      show(state.getState());
     });
-  });
+  };
+  look();
+  const stop = state.subscribe(look);
   return () => {
     stop();
     shownIn.cancelAnimationFrame(frame);

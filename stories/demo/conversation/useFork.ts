@@ -72,7 +72,7 @@ export function forgetAside(chatId: string): void {
   beginAside(chatId, null);
 }
 
-/** Opens the place of a side question. Whoever sends before it is open means that place, see `useIsOpening`. */
+/** Opens the place of a side question. A message that is sent before it is open belongs there, see `useIsOpening`. */
 export async function openAside(engine: ContextEngine): Promise<void> {
   opening.add(engine);
   tellAll();
