@@ -1,15 +1,10 @@
 import { useEngine, type ContextEngine } from 'contextree';
 import { useEffect, useId, useState, type ReactNode } from 'react';
 import { useAttempt } from '../shell/useAttempt.ts';
+import { MarkedMarkdown, MarkedText, type Piece } from '../markdown/MarkedMarkdown.tsx';
 import { plainText } from '../stored.ts';
 import { Dialog } from '../ui/Dialog.tsx';
 import type { Versions } from './useVersions.ts';
-
-/** Words of a text, and whether the text beside it has them, too. */
-interface Piece {
-  readonly text: string;
-  readonly isOwn: boolean;
-}
 
 /**
  * Two versions of a message side by side, the words that differ marked in each: the shown one, and the one before it or
@@ -20,6 +15,7 @@ export function CompareVersions({ versions, beside, onClose, onKept }: CompareVe
   const [[left, right], setShown] = useState<Pair>(() => pairOf(index, beside));
   const texts = useTexts(siblings);
   const difference = useDifference(texts?.[left], texts?.[right]);
+  const isAnswer = useEngine().node(siblings[index] ?? '')?.name === 'assistant';
   const attempt = useAttempt();
   const keep = (version: number): void => {
     onClose();
@@ -33,6 +29,7 @@ export function CompareVersions({ versions, beside, onClose, onKept }: CompareVe
       other={other}
       count={siblings.length}
       pieces={difference?.[which]}
+      isAnswer={isAnswer}
       isShown={version === index}
       onChoose={(next) => setShown(which === 0 ? [next, right] : [left, next])}
       onKeep={() => keep(version)}
@@ -58,9 +55,10 @@ function pairOf(index: number, beside = index > 0 ? index - 1 : 1): Pair {
   return beside < index ? [beside, index] : [index, beside];
 }
 
-function Side({ version, other, count, pieces, isShown, onChoose, onKeep }: SideProps): ReactNode {
+function Side({ version, other, count, pieces, isAnswer, isShown, onChoose, onKeep }: SideProps): ReactNode {
   const name = `Version ${version + 1}`;
   const textId = useId();
+  const Marked = isAnswer ? MarkedMarkdown : MarkedText;
   return (
     <section className="compare-side" aria-label={name}>
       <header>
@@ -85,7 +83,7 @@ function Side({ version, other, count, pieces, isShown, onChoose, onKeep }: Side
           Keep this one
         </button>
       </header>
-      <p
+      <div
         id={textId}
         className="compare-text"
         dir="auto"
@@ -93,10 +91,8 @@ function Side({ version, other, count, pieces, isShown, onChoose, onKeep }: Side
         role="group"
         aria-label={`${name}, text`}
       >
-        {pieces === undefined
-          ? 'Loading…'
-          : pieces.map(({ text, isOwn }, i) => (isOwn ? <mark key={i}>{text}</mark> : text))}
-      </p>
+        {pieces === undefined ? 'Loading…' : <Marked pieces={pieces} />}
+      </div>
     </section>
   );
 }
@@ -149,11 +145,11 @@ async function differenceOf(left: string, right: string): Promise<readonly [Piec
       { value: right, added: true, removed: false },
     ];
     return [
-      changes.filter(({ added }) => !added).map(({ value, removed }) => ({ text: value, isOwn: removed })),
-      changes.filter(({ removed }) => !removed).map(({ value, added }) => ({ text: value, isOwn: added })),
+      changes.filter(({ added }) => !added).map(({ value, removed }) => ({ text: value, isMarked: removed })),
+      changes.filter(({ removed }) => !removed).map(({ value, added }) => ({ text: value, isMarked: added })),
     ];
   } catch {
-    return [[{ text: left, isOwn: false }], [{ text: right, isOwn: false }]];
+    return [[{ text: left, isMarked: false }], [{ text: right, isMarked: false }]];
   }
 }
 
@@ -175,6 +171,8 @@ interface SideProps {
   readonly count: number;
   /** Undefined while they are found. */
   readonly pieces: readonly Piece[] | undefined;
+  /** Whether they are Markdown. */
+  readonly isAnswer: boolean;
   readonly isShown: boolean;
   readonly onChoose: (version: number) => void;
   readonly onKeep: () => void;

@@ -19,7 +19,7 @@ import { Table } from './Table.tsx';
  * for minutes, each time that its chat is opened.
  */
 export function Markdown({ text, growing = false }: MarkdownProps): ReactNode {
-  if (text.length > LONGEST || text.split('\n').length > MOST_LINES) return <AsWritten text={text} />;
+  if (isTooLong(text)) return <AsWritten text={text} />;
   const blocks = settledBlocks(growing ? withoutHalfTable(text) : text);
   const top = Math.min(...blocks.map(highestHeading));
   return (
@@ -40,6 +40,15 @@ interface MarkdownProps {
 /** Characters of ordinary lines, and lines of the worst text, that are read in less than a second. */
 const LONGEST = 200_000;
 const MOST_LINES = 5000;
+
+function isTooLong(text: string): boolean {
+  return text.length > LONGEST || text.split('\n').length > MOST_LINES;
+}
+
+/** Whether a text is shown as it was written, because it is too long or nested too deep to be read as Markdown. */
+export function isTooMuch(text: string): boolean {
+  return isTooLong(text) || TOO_DEEP.test(text);
+}
 
 function AsWritten({ text }: { readonly text: string }): ReactNode {
   return (
@@ -104,9 +113,11 @@ function fenceAfter(line: string, open: string | undefined): string | undefined 
   return mark.startsWith(open) ? undefined : open;
 }
 
-const plugins = [remarkGfm];
+/** What Markdown may hold beyond its core: tables, task lists, struck words. */
+export const plugins = [remarkGfm];
 
-function passLink(address: string): string {
+/** The address of a link that may be followed; '' for any other. */
+export function passLink(address: string): string {
   return safeLink(address) ?? '';
 }
 
@@ -157,7 +168,7 @@ const parts: Components = {
 };
 
 /** The level of the highest heading in a text; 6 where there is none. */
-function highestHeading(text: string): number {
+export function highestHeading(text: string): number {
   const marks = text.match(/^ {0,3}#{1,6}(?=\s)/gm) ?? [];
   return Math.min(6, ...marks.map((mark) => mark.trim().length));
 }
@@ -166,7 +177,7 @@ function highestHeading(text: string): number {
  * Headings stand under the title of the chat, which is the page's first: the highest of an answer is a second, however
  * many marks it was written with. How large it looks follows the marks.
  */
-function componentsUnder(top: number): Components {
+export function componentsUnder(top: number): Components {
   return (known[top] ??= {
     ...parts,
     ...Object.fromEntries(LEVELS.map((level) => [`h${level}`, heading(level, top)])),
