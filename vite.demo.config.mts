@@ -44,7 +44,10 @@ function readOnlyMarkdown(): Plugin {
   };
 }
 
-/** Puts the picture of the first chat into the page as it is built; while the app is written, its styles come too late for it. */
+/**
+ * Puts the picture of the first chat into the page as it is built, and has first.js begin the app, so that the picture is painted
+ * before. While the app is written there is no picture: its styles would come too late.
+ */
 function firstPicture(): Plugin {
   return {
     name: 'picture of the first chat',
@@ -52,10 +55,15 @@ function firstPicture(): Plugin {
     transformIndexHtml: {
       order: 'post',
       handler: (html) =>
-        html.replace(
-          /<div id="first-picture"[^>]*>/,
-          (tag) => tag + readFileSync(`${root}/stories/demo/first.html`, 'utf8'),
-        ),
+        html
+          .replace(
+            /<div id="first-picture"[^>]*>/,
+            (tag) => tag + readFileSync(`${root}/stories/demo/first.html`, 'utf8'),
+          )
+          .replace(
+            /<script src="(\S*first\.js)"><\/script>(\s*)<script type="module" crossorigin src="([^"]*)"><\/script>/,
+            '<script src="$1" data-app="$3"></script>$2<link rel="modulepreload" crossorigin href="$3">',
+          ),
     },
   };
 }

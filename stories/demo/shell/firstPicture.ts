@@ -5,6 +5,10 @@ import { useLayoutEffect } from 'react';
  * shows with its first paint, before any script of the app is loaded. It is inert and hidden from screen readers. It covers the
  * page while the app loads and reads the database, so that a visitor sees at once what the app is about, and it is removed when
  * the app shows a chat: on a first visit, the same one.
+ *
+ * `public/first.js` shows it where nothing says that this browser was here before, and begins the app: on a first visit behind
+ * the frame that paints the picture, because evaluating the app's code takes longer than the paint. A page in the background
+ * paints nothing and begins at once.
  */
 export function useFirstPicture(isChatShown: boolean): void {
   useLayoutEffect(() => {
