@@ -1,33 +1,33 @@
 import fc from 'fast-check';
 import { expect, onTestFinished } from 'vitest';
 
-/** In a page, what the project of its tests hands on. */
+/** The environment; in a page, the variables that its test project passes on. */
 const ENV: NodeJS.ProcessEnv =
   globalThis.process?.env ?? (import.meta as { readonly env?: NodeJS.ProcessEnv }).env ?? {};
 
 /**
- * How long a property is tried. `CONTEXTREE_FUZZ=20` runs twenty times as many cases, `CONTEXTREE_SEED` repeats a
- * campaign; a failure prints the seed and the smallest case. Each run tries other cases, but in CI: there a change is
- * judged by what it changed, not by luck.
+ * How many cases of a property are tried. `CONTEXTREE_FUZZ=20` tries twenty times as many, `CONTEXTREE_SEED` repeats a
+ * campaign; a failure prints the seed and the smallest case. Each run tries other cases, except in CI: there a change is judged
+ * by what it changed, not by luck.
  */
 export function campaign(cases: number): { numRuns: number; seed?: number } {
   const numRuns = cases * Number(ENV['CONTEXTREE_FUZZ'] ?? 1);
   return SEED === undefined ? { numRuns } : { numRuns, seed: Number(SEED) };
 }
 
-/** The seed that was asked for, if any. */
+/** The requested seed, if any. */
 const SEED: string | undefined = ENV['CONTEXTREE_SEED'] ?? (ENV['CI'] ? '1' : undefined);
 
-/** Tries so many cases, as `campaign()` says: the check throws for one that is wrong. */
+/** Tries so many cases, as `campaign()` says: the check throws for a wrong one. */
 export function forAll<T>(cases: fc.Arbitrary<T>, count: number, check: (one: T) => void): void {
   fc.assert(fc.property(cases, check), campaign(count));
 }
 
-/** Milliseconds that a campaign may take: the longer, the more of it was asked for. */
+/** How long a campaign may take, in ms: longer for a larger one. */
 export const patience: number =
   240_000 * Math.max(Number(ENV['CONTEXTREE_FUZZ'] ?? 1), Number(ENV['STORIES'] ?? 1) / 100);
 
-/** Tries so many cases, one after the other, and counts them: no fewer may have been tried, and the report says how many. */
+/** Tries so many cases, one after the other, and fails if fewer were tried; the report says how many. */
 export async function tryAll<T>(
   cases: fc.Arbitrary<T>,
   each: (one: T) => Promise<unknown>,
@@ -43,14 +43,14 @@ export async function tryAll<T>(
   tellCases(tried);
 }
 
-/** Has the report of this test say how many cases it tried, for the page that tells what was promised and held. */
+/** Adds the number of cases to the report of this test, for the page that lists the promises. */
 export function tellCases(cases: number): void {
   onTestFinished(({ task }) => void Object.assign(task.meta, { cases }));
 }
 
 /**
- * Plays stories by their seeds, has the report count them, and gives those that end badly. `STORIES=5000 FIRST=1` plays so
- * many, from that seed on; `npm run soak` says so.
+ * Plays stories by their seeds, adds their number to the report, and returns the bad ones. `STORIES=5000 FIRST=1` plays so many
+ * from that seed on, as `npm run soak` does.
  */
 export async function badStories(
   count: number,

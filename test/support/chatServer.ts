@@ -3,10 +3,9 @@ import type { UIMessage } from 'ai';
 import type { Plugin } from 'vite';
 
 /**
- * A chat's server behind the tests in Chromium, so that what a transport sends and hears goes over HTTP there, too. Each
- * path answers in its own way: see `ANSWERS`. `GET /chat/growing` tells how many answers it is still writing, and
- * `GET /chat/cut-now` cuts the answer that `/cut` began: a browser that hears of the end together with the words may drop
- * the words.
+ * A chat's server for the tests in Chromium, so that their transports use HTTP, too. Each path answers in its own way: see
+ * `ANSWERS`. `GET /chat/growing` returns how many answers it is still writing, and `GET /chat/cut-now` cuts the answer that
+ * `/cut` began: a browser that gets the end together with the words may drop the words.
  */
 export const chatServer: Plugin = {
   name: 'chat-server',
@@ -31,9 +30,9 @@ interface Body {
 let growing = 0;
 let cut = (): void => {};
 
-/** What becomes of a request, by its path. */
+/** How a request is answered, by its path. */
 const ANSWERS: Readonly<Record<string, (response: ServerResponse, body: Body) => unknown>> = {
-  /** An answer that says what it was told. */
+  /** An answer that repeats the prompt and the question. */
   '/answer': async (response, { system, messages }) => {
     begin(response);
     for (const delta of [`${messages.length} messages`, ` and `, `"${system}"`]) {
@@ -42,7 +41,7 @@ const ANSWERS: Readonly<Record<string, (response: ServerResponse, body: Body) =>
     }
     end(response);
   },
-  /** A word every few milliseconds, as long as somebody listens. */
+  /** A word every few milliseconds, as long as the client listens. */
   '/endless': (response) => {
     begin(response);
     growing += 1;

@@ -1,14 +1,14 @@
-/** How a test lets time go by. */
+/** How a test lets time pass. */
 export interface Time {
-  /** Lets so many milliseconds go by, and whatever they bring happen. */
+  /** Lets so many milliseconds pass, with everything that happens in them. */
   pass(ms: number): Promise<void>;
-  /** Lets time go by until something has ended; gives up after a minute of that time. */
+  /** Lets time pass until an action has ended; gives up after a minute of that time. */
   during<T>(action: Promise<T>): Promise<T | undefined>;
-  /** In ms; undefined where a slow machine would make it later than it is. */
+  /** The time in ms; undefined where a slow machine would show a later one. */
   readonly now: number | undefined;
 }
 
-/** Time as it is: for pages in a browser, with a database that takes its own. */
+/** Real time: for pages in a browser, with a database of their own speed. */
 export const realTime: Time = {
   pass: (ms) => new Promise((resolve) => setTimeout(resolve, Math.min(ms, 5))),
   during: (action) => action,
@@ -21,8 +21,8 @@ interface Timer {
 }
 
 /**
- * Time that goes by when it is told to. A minute of waiting costs nothing, and what happens in which order is the same
- * in each run. Between two timers all that was under way is done: promises, streams, and renders.
+ * A clock that moves when it is told to. A minute of waiting costs nothing, and each run has the same order of events. Between
+ * two timers all work under way is finished: promises, streams, and renders.
  */
 export class Clock implements Time {
   #now = 0;
@@ -31,7 +31,7 @@ export class Clock implements Time {
   readonly #rounds: number;
   readonly #real = { setTimeout: globalThis.setTimeout, clearTimeout: globalThis.clearTimeout };
 
-  /** `rounds`: how often whatever is under way gets on between two timers; a database takes several. */
+  /** `rounds`: how often work under way is continued between two timers; a database needs several. */
   constructor(rounds = 1) {
     this.#rounds = rounds;
   }
@@ -40,7 +40,7 @@ export class Clock implements Time {
     return this.#now;
   }
 
-  /** Takes the place of the timers that there are. */
+  /** Replaces the platform's timers. */
   install(): void {
     const set = (ring: (...args: unknown[]) => void, ms = 0, ...args: unknown[]): object => {
       const handle = { id: (this.#last += 1), unref: () => handle, ref: () => handle };
@@ -53,7 +53,7 @@ export class Clock implements Time {
     });
   }
 
-  /** Gives the timers back; what still waits never rings. */
+  /** Restores the platform's timers; waiting ones never fire. */
   remove(): void {
     Object.assign(globalThis, this.#real);
     this.#timers.clear();
@@ -72,12 +72,12 @@ export class Clock implements Time {
     this.#now = end;
   }
 
-  /** What was under way in microtasks is done, and what that began. */
+  /** Finishes the microtasks, and the work that they began. */
   async #flush(): Promise<void> {
     for (let round = 0; round < this.#rounds; round += 1) await nextTask();
   }
 
-  /** The timer that rings first, up to a moment. */
+  /** The timer that fires first, up to a time. */
   #next(end: number): [object, Timer] | undefined {
     let first: [object, Timer] | undefined;
     for (const entry of this.#timers)
@@ -98,12 +98,12 @@ export class Clock implements Time {
   }
 }
 
-/** Lets whatever waits for its turn have it. */
+/** Waits for a task, so that everything queued before it runs. */
 export function nextTask(): Promise<void> {
   return new Promise((resolve) => void later(resolve));
 }
 
-/** Begins a task of its own, by no timer. Browsers have none but a message. */
+/** Begins a task without a timer. In browsers only a message does. */
 const later = globalThis.setImmediate ?? afterMessage();
 
 function afterMessage(): (task: () => void) => void {

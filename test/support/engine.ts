@@ -37,14 +37,14 @@ export async function say(engine: ContextEngine, ...words: readonly string[]): P
   return (await engine.save()).headMessageId;
 }
 
-/** The texts of messages, in order: what a person would read. */
+/** The texts of messages, in order. */
 export function texts(messages: readonly UIMessage[]): string {
   return messages
     .map((message) => message.parts.map((part) => (part.type === 'text' ? part.text : part.type)).join(' '))
     .join(' > ');
 }
 
-/** Each live branch with the words that it holds, as the store has them. */
+/** Each live branch with its messages, as the store has them. */
 export async function branchesIn(store: ContextStore, chatId = 'c'): Promise<Record<string, string>> {
   const branches = await store.listBranches(chatId);
   const entries = branches.map(async ({ name, headKey }) => {
@@ -54,7 +54,7 @@ export async function branchesIn(store: ContextStore, chatId = 'c'): Promise<Rec
   return Object.fromEntries(await Promise.all(entries));
 }
 
-/** Where messages are put that no engine would write. */
+/** Where to put messages that no engine would write. */
 export interface Place {
   /** The id of the message that they follow; the head of `main` without it. */
   readonly under?: string;
@@ -63,7 +63,9 @@ export interface Place {
   readonly status?: MessageStatus;
 }
 
-/** Writes messages as they are, past the doors of the engine, into a chat that has a branch. Gives the last one's key. */
+/**
+ * Writes messages directly to the store, past the engine's checks, into a chat that has a branch. Returns the last one's key.
+ */
 export async function put(
   store: ContextStore,
   chatId: string,

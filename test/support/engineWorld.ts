@@ -7,7 +7,7 @@ import { createChat } from '../../src/graph/join.ts';
 import { kindOf, messageOfMark, recordOf, type DeletionValue } from '../../src/graph/marks.ts';
 import { IndexedDBContextStore } from '../../src/store/indexeddb/store.ts';
 import { InMemoryContextStore } from '../../src/store/memory.ts';
-// Code that comes when it is asked for is here before a story begins: each run of a seed tells the same one.
+// Loads lazy code before a story begins, so that each run of a seed plays the same story.
 import '../../src/engine/repair.ts';
 import '../../src/engine/session.ts';
 import '../../src/engine/conflict.ts';
@@ -36,12 +36,12 @@ import type { DeletedBranch, NamedBranch, Random, Replica, Words } from './simul
  * A world of engines on a store.
  *
  * A device is a database: one store in memory, or two store objects on one name in IndexedDB. Each page is an engine, and
- * between it and the store stands a disk of its own, which can be full, lose an answer, keep one waiting while others
- * act, miss a notice, and die with its page. Time, random numbers and faults come from the seed.
+ * between it and the store is a disk of its own, which can be full, lose an answer, delay one while others act, miss a notice,
+ * and die with its page. Time, random numbers and faults come from the seed.
  */
 export interface EngineWorldOptions {
   readonly store: 'memory' | 'indexeddb';
-  /** How what an engine writes gets to its store: a planted bug does it another way. */
+  /** How an engine's writes get to its store: a planted bug replaces it. */
   readonly commit?: Commit;
 }
 
@@ -58,7 +58,7 @@ const COMMIT: Commit = (store, chatId, delta, options) => store.commit(chatId, d
 const CHAT = 'c';
 const USER = 'u';
 
-/** Begins a world of its own time and random numbers; `close()` gives them back. */
+/** Starts a world with its own time and random numbers; `close()` restores the platform's. */
 export function engineWorld(random: Random, options: EngineWorldOptions): EngineWorld {
   return new EngineWorld(random, options);
 }
@@ -69,22 +69,22 @@ export class EngineWorld {
   readonly tabs = new Set<EngineTab>();
   readonly random: Random;
   readonly options: EngineWorldOptions;
-  /** The chat of each message that was ever handed to a disk. */
+  /** The chat of each message that was ever written to a disk. */
   readonly chatOf = new Map<string, string>();
   /** The first message of each id. */
   readonly keyOf = new Map<string, string>();
-  /** The same for what each message stands behind. */
+  /** The first parent of each id. */
   readonly parentOf = new Map<string, string | null>();
-  /** Messages of branches that were deleted: whenever a page got to it, and whatever had been said by then. */
+  /** Messages of deleted branches, whatever was said in them before or after the deletion. */
   readonly givenUp = new Set<string>();
   readonly dead = new Set<string>();
-  /** Branch records of which a deletion was taken back: either may have had the last word. */
+  /** Branch records of which a deletion was undone: either operation may win. */
   readonly restored = new Set<string>();
   readonly marksSeen = new Set<string>();
   readonly running = new Set<Promise<unknown>>();
-  /** What is wrong, as soon as it is seen. */
+  /** Faults, noted as soon as they are seen. */
   readonly faults = new Set<string>();
-  /** Turns that were refused because somebody else had gone on: they must not be anywhere. */
+  /** Turns that were refused because another page had continued the branch: they must not be stored anywhere. */
   readonly refused = new Set<string>();
   held: Held[] = [];
   hasLost = false;
@@ -92,8 +92,8 @@ export class EngineWorld {
   made = 0;
   readonly #own: OwnRandom;
   /**
-   * Whether browsers clear databases here, or people delete chats. Where both happen at once, which chats were deleted
-   * is lost with the database, and open pages may bring them back: the promises say so.
+   * Whether browsers clear databases in this story; if not, people may delete chats. With both at once, a cleared database
+   * forgets which chats were deleted, and open pages may restore them: the promises say so.
    */
   readonly #isForgetful: boolean;
 
@@ -106,7 +106,7 @@ export class EngineWorld {
     this.devices = Array.from({ length: this.deviceCount }, () => new Device(this));
   }
 
-  /** Opens a page on a device; like another one, if it is a duplicate. */
+  /** Opens a page on a device; a duplicate of another one, if given. */
   async open(index: number, like?: EngineTab): Promise<EngineTab> {
     const tab = new EngineTab(this, this.devices[index] as Device);
     this.tabs.add(tab);
@@ -126,7 +126,7 @@ export class EngineWorld {
     this.held.unshift(...kept);
   }
 
-  /** The browser clears a database, and says nothing. */
+  /** The browser clears a database without notice. */
   loseDatabase(index: number): void {
     if (!this.#isForgetful) return;
     (this.devices[index] as Device).renew();
@@ -143,7 +143,7 @@ export class EngineWorld {
     }
   }
 
-  /** A person deletes a chat wherever it is. */
+  /** A person deletes a chat on every device. */
   async deleteChat(): Promise<void> {
     if (this.#isForgetful) return;
     for (const device of this.devices) {
@@ -157,7 +157,7 @@ export class EngineWorld {
     for (const { chat } of [...messages, ...ends, ...marks]) this.dead.add(chat);
   }
 
-  /** Two devices meet. */
+  /** Two devices exchange their records. */
   async meet(a: number, b: number): Promise<void> {
     if (a === b) return;
     const [one, other] = [this.devices[a] as Device, this.devices[b] as Device];
@@ -165,7 +165,7 @@ export class EngineWorld {
     await carry(other.any(), one.any());
   }
 
-  /** All write, read and meet, without faults, until nothing is new. */
+  /** All pages write, read and exchange, without faults, until nothing changes. */
   async settle(): Promise<void> {
     this.isCalm = true;
     await this.#quiet();
@@ -184,7 +184,7 @@ export class EngineWorld {
     for (const tab of this.tabs) await tab.judge();
   }
 
-  /** Until nothing is under way: a disk takes real time. */
+  /** Waits until no work is under way: a disk takes real time. */
   async #quiet(): Promise<void> {
     for (let i = 0; i < 5000 && (i < 3 || this.running.size + this.held.length > 0); i += 1) {
       this.pass(200);
@@ -204,7 +204,7 @@ export class EngineWorld {
     return [...stored, ...pages];
   }
 
-  /** A database, as an engine that has just been opened on it shows it, with the records themselves. */
+  /** A database, as a newly opened engine shows it, with its records. */
   async #stored(device: Device): Promise<Replica> {
     const store = device.any();
     const records = await store.load(CHAT);
@@ -242,7 +242,7 @@ export class EngineWorld {
     return this.dead.has(this.chatOf.get(key) ?? '');
   }
 
-  /** Whether a message is on a branch that was deleted, beside what `deleteBranch()` told. */
+  /** Whether a message is on a deleted branch, according to the marks and not only to `deleteBranch()`. */
   isGivenUp(key: string): boolean {
     return this.givenUp.has(key);
   }
@@ -259,7 +259,7 @@ async function turnOfLoop(): Promise<void> {
   for (let i = 0; i < 4; i += 1) await nextTask();
 }
 
-/** What of a chat is shown, for all who should agree. */
+/** What an engine shows of a chat, as a text on which all must agree. */
 function toldBy(engine: ContextEngine): string {
   const { nodes, checkpoints } = engine.graph();
   const branches = engine.state.getState().branches.map(({ name, headKey, label, ownCount }) => ({
@@ -272,7 +272,7 @@ function toldBy(engine: ContextEngine): string {
   return JSON.stringify({ branches, plain, checkpoints });
 }
 
-/** What one database has is carried to another one, as by a file. */
+/** Copies the records of one database to another one, as a file would. */
 async function carry(from: ContextStore, to: ContextStore): Promise<void> {
   const [has, there] = [await from.load(CHAT), await to.load(CHAT)];
   const bodies = await from.bodies(
@@ -312,7 +312,7 @@ async function carry(from: ContextStore, to: ContextStore): Promise<void> {
 
 // ------------------------------------------------------------------ time and chance
 
-/** Time and ids that come from a seed, for as long as a story is told. */
+/** Time and ids from a seed, as long as a story is played. */
 class OwnRandom {
   #now = 1_700_000_000_000;
   #timers = new Map<object, { readonly at: number; readonly ring: () => void }>();
@@ -349,7 +349,7 @@ class OwnRandom {
       }
   }
 
-  /** Waits for so many ms, whatever the story's clock says. */
+  /** Waits for so many real ms, whatever the story's clock says. */
   wait(ms: number): Promise<void> {
     const { setTimeout } = this.#before;
     return new Promise((resolve) => void setTimeout(resolve, ms));
@@ -370,7 +370,7 @@ interface Held {
   readonly letGo: () => void;
 }
 
-/** A database, and the pages that hold something in it. */
+/** A database, and its pages. */
 class Device {
   stores: ContextStore[] = [];
   readonly holds = new Set<{ readonly key: string }>();
@@ -384,12 +384,12 @@ class Device {
     this.renew();
   }
 
-  /** The first store: for what no page does. */
+  /** Its first store, for reads outside of any page. */
   any(): ContextStore {
     return this.stores[0] as ContextStore;
   }
 
-  /** Another database stands in the place of this one. */
+  /** Replaces the database by a new one. */
   renew(): void {
     this.#old.push(...this.stores);
     const name = `simulation${(databases += 1)}`;
@@ -419,12 +419,12 @@ function ended(request: IDBRequest): Promise<void> {
   });
 }
 
-/** What stands between one page and its database. */
+/** The faults between one page and its database. */
 class Disk {
   readonly side: number;
   readonly store: ContextStore;
   isDead = false;
-  /** Resolves when the page is gone: nobody waits for what it was doing. */
+  /** Resolves when the page is gone: nobody waits for its work. */
   readonly gone: Promise<void>;
   #go: () => void = () => {};
   readonly #world: EngineWorld;
@@ -433,7 +433,7 @@ class Disk {
   readonly #holds = new Set<() => void>();
   #missed: StoreNotice | undefined;
   #waiting: (() => void)[] = [];
-  /** Deletions of branches that this page wrote, since they were asked for last. */
+  /** Deletions of branches that this page wrote since the last query. */
   deletions: { readonly record: string; readonly head: string | null }[] = [];
 
   constructor(world: EngineWorld, device: Device) {
@@ -474,7 +474,7 @@ class Disk {
     return this.#world.held.some(({ disk }) => disk === this);
   }
 
-  /** Resolves when a call of this page waits for others to act. */
+  /** Resolves when a call of this page has to wait for others to act. */
   stalled(): Promise<void> {
     return this.isHeld ? Promise.resolve() : new Promise((resolve) => this.#waiting.push(resolve));
   }
@@ -483,9 +483,9 @@ class Disk {
     for (const resolve of this.#waiting.splice(0)) resolve();
   }
 
-  /** Now and then a call takes until others have acted. A page that is gone hears nothing any more. */
+  /** Delays a call now and then until others have acted. A page that is gone gets no answer. */
   async #gate(chance: number): Promise<void> {
-    // No store answers within the task that asks.
+    // No store answers within the task of the call.
     await nextTask();
     if (this.isDead) await NEVER;
     if (this.#world.isCalm || this.#world.random() >= chance) return;
@@ -561,7 +561,7 @@ class Disk {
 
   #held(): ReadonlySet<string> {
     const keys = [...this.#device.holds].map(({ key }) => key);
-    // Who waits for another page to be done waits for others to act.
+    // A page that waits for another page's lock waits for others to act.
     if (keys.filter((key) => key.startsWith('alone ')).length > 1) this.#stall();
     return new Set(keys);
   }
@@ -572,7 +572,7 @@ class Disk {
     else for (const listener of this.#listeners) listener(notice);
   }
 
-  /** What was missed is heard. */
+  /** Delivers the missed notices. */
   listen(): void {
     const notice = this.#missed;
     this.#missed = undefined;
@@ -590,7 +590,7 @@ class Disk {
 
 const NEVER = new Promise<never>(() => {});
 
-/** Whether a branch ends elsewhere than is expected, and not because this very delta is there. */
+/** Whether a branch ends elsewhere than expected, and not because this very delta is already stored. */
 function movedIn(
   expect: Readonly<Record<string, readonly string[]>>,
   { ends, messages }: ChatRecords,
@@ -606,7 +606,7 @@ function movedIn(
 
 // ------------------------------------------------------------------ pages
 
-/** What people may be told; anything else is a bug. */
+/** The errors that people may get; any other is a bug. */
 const EXPECTED: ReadonlySet<string> = new Set([
   'branch-not-found',
   'busy',
@@ -625,17 +625,17 @@ const EXPECTED: ReadonlySet<string> = new Set([
   'data-loss',
 ]);
 
-/** One page. Each act picks what it acts on by itself, from what it shows. */
+/** One page. Each act chooses its target among what the page shows. */
 export class EngineTab {
   readonly engine: ContextEngine;
   readonly device: Device;
   readonly #disk: Disk;
   readonly #world: EngineWorld;
-  /** Words that a method took, and of which it is not told yet that they are saved. */
+  /** Words that a method accepted and that are not acknowledged yet. */
   #said: Words[] = [];
   /** Keys of answers that grow here. */
   readonly #answers = new Set<string>();
-  /** Keys of answers that this page is going on with. */
+  /** Keys of answers that this page continues. */
   readonly #goingOn = new Set<string>();
   readonly #policy: 'fork' | 'error' | 'rebase';
 
@@ -651,7 +651,7 @@ export class EngineTab {
       userId: USER,
       onConflict: this.#policy,
     });
-    // What waited goes with a chat that was deleted.
+    // Waiting words are dropped with a deleted chat.
     this.engine.state.subscribe(({ error }) => {
       if (error?.code === 'chat-deleted') this.#said = [];
     });
@@ -695,7 +695,7 @@ export class EngineTab {
     });
   }
 
-  /** An answer ends: whole, cut short, or without a word. */
+  /** Ends an answer: complete, cut off, or without a word. */
   async #end(key: string, answer: string): Promise<void> {
     const chance = this.#random();
     const isSilent = chance < 0.12;
@@ -715,7 +715,7 @@ export class EngineTab {
     });
   }
 
-  /** A reserved answer comes late or is taken back, or one that was cut short goes on. */
+  /** Answers a reserved answer late or removes it, or continues one that was cut off. */
   async answerLate(): Promise<void> {
     const own = this.#pick([...this.#answers]);
     if (own !== undefined) return this.#act(() => this.#end(own, this.#text('a')));
@@ -733,7 +733,7 @@ export class EngineTab {
     await this.#act(() => goOn().finally(() => this.#goingOn.delete(key)));
   }
 
-  /** Another way from a message of the branch that is shown. */
+  /** Makes a fork at a message of the shown branch. */
   async fork(): Promise<void> {
     const key = this.#pick(this.#chain());
     if (key === undefined) return;
@@ -751,7 +751,7 @@ export class EngineTab {
     await this.#act(acts[Math.floor(chance * acts.length)] as () => Promise<unknown>);
   }
 
-  /** Other words in a message. */
+  /** Edits a message. */
   async rewrite(): Promise<void> {
     const grows = (one: string): boolean => this.#answers.has(one) || this.#goingOn.has(one);
     const key = this.#pick(this.#chain().filter((one) => !grows(one)));
@@ -761,7 +761,7 @@ export class EngineTab {
       const before = this.engine.message(key);
       if (!before) return;
       const words = { ...before, parts: [{ type: 'text' as const, text }] };
-      // What is said of an answer that grows lasts until its end, which says what it was.
+      // A draft counts until the end of the answer, which says what it was.
       const isDraft = this.engine.status(key) === 'streaming';
       if (this.#random() < 0.5) await this.engine.updateMessage(key, () => words);
       else await this.engine.updateMessage(key, words);
@@ -769,7 +769,7 @@ export class EngineTab {
     });
   }
 
-  /** Deletes a branch; gives which one that was. */
+  /** Deletes a branch; returns which one. */
   async deleteBranch(): Promise<DeletedBranch | undefined> {
     const branch = this.#pick(this.#branches());
     if (!branch || this.#branches().length < 2) return undefined;
@@ -780,18 +780,18 @@ export class EngineTab {
       isDone = true;
     });
     const [made] = this.#disk.deletions;
-    // One whose record is not known is not looked at.
+    // A branch with an unknown record is not checked.
     return { record: (isDone && made?.record) || 'unknown', head: made?.head ?? null, keys: [] };
   }
 
-  /** Takes something back, or does it again. */
+  /** Undoes or redoes an operation. */
   async restoreBranch(): Promise<undefined> {
     const isRedo = this.#random() < 0.3;
     await this.#act(() => (isRedo ? this.engine.redo() : this.engine.undo()));
     return undefined;
   }
 
-  /** Names a branch; gives the name, and the message that the branch was seen to end at. */
+  /** Names a branch; returns the name, and the message at which the branch ended. */
   async nameBranch(name: string): Promise<NamedBranch | undefined> {
     const branch = this.#pick(this.#branches().filter(({ headKey }) => headKey !== null));
     if (!branch) return undefined;
@@ -818,7 +818,7 @@ export class EngineTab {
     await this.#act(this.#pick(acts) as () => Promise<unknown>);
   }
 
-  /** Messages under ids that an app gives each time. */
+  /** Saves messages with ids that an app gives each time. */
   async importSource(): Promise<void> {
     await this.#act(async () => {
       for (const id of ['i1', 'a-i2', 'i3'])
@@ -833,7 +833,7 @@ export class EngineTab {
     await this.#world.deleteChat();
   }
 
-  /** Tries to write what waits. */
+  /** Tries to write what is waiting. */
   async write(): Promise<void> {
     await this.#act(() => this.engine.retry());
   }
@@ -844,23 +844,23 @@ export class EngineTab {
     await turnOfLoop();
   }
 
-  /** Reads what others wrote, whatever was heard of it. */
+  /** Reads what others wrote, without a notice. */
   async look(): Promise<void> {
     await this.#act(() => this.engine.verify());
   }
 
-  /** In the end nothing grows. */
+  /** Ends all growing answers. */
   async endAnswers(): Promise<void> {
     for (const key of this.#answers) await this.#act(() => this.#end(key, this.#text('a')));
   }
 
-  /** What was refused waits to hang on what was shown; a person who looks at the branch gives it up. */
+  /** Drops refused messages that wait to follow what was shown, as a person does who looks at the branch. */
   async giveUp(): Promise<void> {
     const { pending, branchId } = this.engine.state.getState();
     if (pending.length > 0) await this.show(branchId);
   }
 
-  /** With its next write a page stores what pages that died had drafted. */
+  /** Makes a write, with which the page stores the drafts of dead pages. */
   async sayLast(): Promise<void> {
     await this.#save(this.#text('q'), 'last');
   }
@@ -871,7 +871,7 @@ export class EngineTab {
     this.#world.tabs.delete(this);
   }
 
-  /** Words that were acknowledged since this was asked last. */
+  /** The words that were acknowledged since the last query. */
   acknowledged(): readonly Words[] {
     const { state } = this.engine.state.getState().saveState;
     return state === 'saved' && this.#running === 0 ? this.#said.splice(0) : [];
@@ -896,7 +896,7 @@ export class EngineTab {
     };
   }
 
-  /** What this page says of itself in the end. */
+  /** Checks what this page shows in the end. */
   async judge(): Promise<void> {
     const { saveState, status, error } = this.engine.state.getState();
     const { faults, hasLost } = this.#world;
@@ -912,7 +912,7 @@ export class EngineTab {
 
   #running = 0;
 
-  /** Does something, and waits for it as long as nobody else must act first. */
+  /** Runs an act, and waits for it as long as no other page must act first. */
   async #act(run: () => Promise<unknown>): Promise<void> {
     const { running, faults } = this.#world;
     this.#running += 1;
@@ -927,7 +927,7 @@ export class EngineTab {
     await Promise.race([task, this.#disk.stalled(), this.#waited(() => !running.has(task))]);
   }
 
-  /** Who waits for an earlier act of this page, or for a timer, waits for others to act. */
+  /** An act that waits for an earlier one of this page, or for a timer, waits for others to act. */
   async #waited(isOver: () => boolean): Promise<void> {
     for (let i = 0; i < 300 && !isOver(); i += 1) await nextTask();
   }
@@ -944,7 +944,7 @@ export class EngineTab {
     return this.engine.graph().nodes.map(({ key }) => key);
   }
 
-  /** The keys of what is shown. */
+  /** The keys of the shown chain. */
   #chain(): string[] {
     return this.#chainTo(this.engine.state.getState().headKey ?? null);
   }
@@ -963,7 +963,7 @@ export class EngineTab {
     return message && texts([message]);
   }
 
-  /** Now and then an app gives an id twice. */
+  /** A new id, or now and then one that an app gave before. */
   #idOr(text: string): string {
     return this.#random() < 0.2 ? `q-id${Math.floor(this.#random() * 6)}` : text;
   }

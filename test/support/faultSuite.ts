@@ -4,7 +4,7 @@ import { IndexedDBContextStore } from '../../src/store/indexeddb/store.ts';
 import { Faults, type Fault } from './faults.ts';
 import { asRead, begun, endsOf, me, only, said } from './storeRecords.ts';
 
-/** What somebody is told whose turn is struck by a fault: its code, or that all is saved. */
+/** The result of a turn that is hit by a fault: an error's code, or that all is saved. */
 const ANSWERS: readonly (readonly [fault: Fault, answer: string, forEver: string])[] = [
   ['throw', 'invariant', 'invariant'],
   ['refuse', 'quota-exceeded', 'quota-exceeded'],
@@ -16,7 +16,7 @@ const ANSWERS: readonly (readonly [fault: Fault, answer: string, forEver: string
   ['unheard', 'saved', 'store-closed'],
 ];
 
-/** What a disk that fails does to a turn: it is there whole, or not at all, and whoever wrote it knows which. */
+/** What a failing disk does to a turn: it is stored whole, or not at all, and its author knows which. */
 export function faultSuite(name: () => string): void {
   describe('a turn on a disk that fails', () => {
     let faults: Faults;
@@ -30,7 +30,7 @@ export function faultSuite(name: () => string): void {
       ends: [endsOf('main', ['a2'])],
     });
 
-    /** Writes a turn that is struck at its `at`-th request; false where it has fewer. */
+    /** Writes a turn that is hit at its `at`-th request; false if it has fewer. */
     const write = async (fault: Fault, at: number, forEver: boolean, expected: string): Promise<boolean> => {
       const store = new IndexedDBContextStore(name());
       await store.commit('c', begun('me', 'q1 > a1'), me);
@@ -42,7 +42,7 @@ export function faultSuite(name: () => string): void {
       );
       const { struck } = faults;
       faults.cease();
-      // The answer of a transaction that is complete may get lost twice: then it is there, and nobody knows.
+      // The answer of a complete transaction may get lost twice: then the turn is stored, and nobody knows.
       const isThere = answer === 'saved' || fault === 'unheard';
       const ids = (await store.load('c')).messages.map(({ id }) => id).toSorted();
       const told = { at, answer, ids: ids.join(' ') };

@@ -18,11 +18,11 @@ export type Fault = 'throw' | 'refuse' | 'blobs' | 'abort' | 'dead' | 'late' | '
 interface Plan {
   readonly fault: Fault;
   readonly at: number;
-  /** Whether every later one fails, too. */
+  /** Whether every later request fails, too. */
   readonly forEver: boolean;
 }
 
-/** What was ordered and how far it is. */
+/** The state of an ordered fault. */
 export class Faults {
   count = 0;
   struck = false;
@@ -40,7 +40,7 @@ export class Faults {
     this.struck = false;
   }
 
-  /** From here on everything works. */
+  /** Ends the faults: from here on everything works. */
   cease(): void {
     this.#plan = undefined;
   }
@@ -74,7 +74,7 @@ export class Faults {
           if (strikes('refuse')) abortAs(this.transaction, 'QuotaExceededError');
           if (strikes('blobs')) abortAs(this.transaction, 'DataError', 'Failed to write blobs (IOError)');
           if (strikes('abort')) {
-            // One that was told to commit can't be aborted any more.
+            // A transaction that was told to commit can't be aborted any more.
             this.transaction.commit = () => undefined;
             request.addEventListener('success', () =>
               abortAs(this.transaction, 'UnknownError', 'injected: abort'),
@@ -120,7 +120,7 @@ function abortAs(tx: IDBTransaction, name: string, words = 'injected'): void {
   Object.defineProperty(tx, 'error', { configurable: true, get: () => new DOMException(words, name) });
 }
 
-/** Aborts after the last request has succeeded: keeps asking until nobody else does. */
+/** Aborts after the last request has succeeded: repeats a request until nobody else makes one. */
 function failAtCommit(tx: IDBTransaction): void {
   tx.commit = () => abortAs(tx, 'QuotaExceededError');
   const store = tx.objectStore(tx.objectStoreNames[0] ?? '');
@@ -133,7 +133,7 @@ function failAtCommit(tx: IDBTransaction): void {
   ask();
 }
 
-/** Whoever waits for the end hears of a lost connection when the transaction is complete. */
+/** Reports a lost connection to the listeners of a transaction when it is complete. */
 function loseAnswer(tx: IDBTransaction): void {
   const listen = tx.addEventListener.bind(tx);
   forThePage(tx, (type, listener) => {
@@ -142,10 +142,11 @@ function loseAnswer(tx: IDBTransaction): void {
   });
 }
 
-/** Stands between a transaction and whoever listens to it from the start: the page. A database listens to its own later. */
+/** Intercepts the listeners that the page adds to a transaction first; a database adds its own later. */
 function forThePage(tx: IDBTransaction, listen: (...args: Parameters<Listen>) => void): void {
   Object.defineProperty(tx, 'addEventListener', { configurable: true, value: listen });
-  // Whoever takes away what was never there takes the last one in fake-indexeddb: its own, which wakes who waits.
+  // In fake-indexeddb, removing a listener that was never added removes the last one: its own, which wakes waiting
+  // transactions.
   Object.defineProperty(tx, 'removeEventListener', { configurable: true, value: () => undefined });
   queueMicrotask(() => Reflect.deleteProperty(tx, 'addEventListener'));
 }

@@ -1,10 +1,10 @@
-/** Files as a field for them has them, and what becomes of them when that field is emptied. */
+/** Files as a file input holds them, and a function that empties the input. */
 export interface PickedFiles {
   readonly list: FileList;
   readonly empty: () => void;
 }
 
-/** Lists of happy-dom are arrays, which the AI SDK would take for parts of a message: there, something stands for them. */
+/** In happy-dom a file list is an array, which the AI SDK would take for parts of a message: a stand-in is used there. */
 export function picked(...files: readonly File[]): PickedFiles {
   const { items, files: list } = transferOf(files);
   if (!Array.isArray(list)) return { list, empty: () => items.clear() };

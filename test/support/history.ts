@@ -1,21 +1,19 @@
 /**
- * Was anything lost? A log of what was asked, when, and what was answered, is held against what lies in the database in
- * the end.
+ * Was anything lost? A log of requests and results is compared with what is in the database in the end.
  *
- * The log knows nothing of how a store works. Each entry has the moment when it was asked and the moment when it was
- * told, as numbers on one clock. What was told as kept before another thing was asked comes before it; the rest may
- * have happened in any order. What was refused did not happen. Where no answer came, because the tab died or its
- * connection did, it happened or it did not, but not by half.
+ * The log knows nothing of how a store works. Each entry has the time of its request and the time of its result, on one clock.
+ * What was acknowledged before another request was made comes before it; the rest may have happened in any order. What was
+ * refused did not happen. Without a result, because the tab or its connection died, a request happened or did not, but not by
+ * half.
  *
- * So every message that was kept must be there, on a branch, once, with the words of a write that no later one
- * replaced; turns of one tab must stand in the order in which they were said; and nothing may
- * be there that nobody said.
+ * So every acknowledged message must be there, on a branch, once, with the content of a write that no later one replaced; turns
+ * of one tab must be in the order of their requests; and nothing may be there that nobody wrote.
  */
 export class History {
   #clock = 0;
   readonly #entries: Entry[] = [];
 
-  /** Somebody asks for something; call the result when they are told. Never called: no answer came. */
+  /** Notes a request; call the result with its outcome. Never called: there was no answer. */
   ask(deed: Deed, tab: string | number = 0): (outcome: Outcome) => void {
     this.#clock += 1;
     const entry: Entry = { deed, tab, from: this.#clock, to: Infinity, outcome: 'unknown' };
@@ -27,7 +25,7 @@ export class History {
     };
   }
 
-  /** What is wrong with what was found, in words; [] when nothing is. */
+  /** The problems of what was found, in words; [] for none. */
   check(found: readonly FoundChat[]): string[] {
     return found.flatMap((chat) => [
       ...shapeProblems(chat),
@@ -37,7 +35,7 @@ export class History {
     ]);
   }
 
-  /** The writes of each message of a chat, in the order in which they were asked. */
+  /** The writes of each message of a chat, in the order of their requests. */
   #writesIn(chatId: string): Map<string, Write[]> {
     const writes = new Map<string, Write[]>();
     for (const entry of this.#entries) {
@@ -67,8 +65,8 @@ export class History {
   }
 
   /**
-   * A turn is there with all its messages, or not at all. Who got no answer says it again, with what came since: what the
-   * first call may have brought proves nothing of the second.
+   * A turn is there with all its messages, or not at all. A client without an answer sends the turn again, together with what
+   * came since: the outcome of the first request proves nothing of the second.
    */
   #turnProblems({ chatId, messages }: FoundChat): string[] {
     const there = new Set(messages.map(({ id }) => id));
@@ -76,7 +74,7 @@ export class History {
     const isOfOne = (id: string): boolean =>
       (writes.get(id) ?? []).filter(({ outcome }) => outcome !== 'refused').length === 1;
     return this.#entries.flatMap(({ deed, outcome }) => {
-      // What was refused may be said again with others: its words tell whether it happened.
+      // A refused message may be sent again with others: its content tells whether it was stored.
       if (outcome === 'refused' || deed.chatId !== chatId) return [];
       const ids = Object.keys(deed.words);
       const missing = ids.filter((id) => !there.has(id));
@@ -86,8 +84,8 @@ export class History {
   }
 
   /**
-   * What one tab said first stands first, wherever both are in one chain. What was said again, because no answer came, may
-   * have been there since the first time.
+   * Messages of one tab are in the order of their requests, wherever they are in one chain. A message that was sent again,
+   * because there was no answer, may be stored since the first time.
    */
   #orderProblems({ chatId, chains }: FoundChat): string[] {
     const said = new Map<string, Pick<Entry, 'tab' | 'from' | 'to'>>();
@@ -114,7 +112,7 @@ export class History {
 /** `unknown`: no answer came, or one that can't tell. */
 type Outcome = 'kept' | 'refused' | 'unknown';
 
-/** What somebody asks for: messages of a turn, by id, with their words, all or none. */
+/** A request: messages of a turn, by id, with their content, all or none. */
 interface Deed {
   readonly chatId: string;
   readonly words: Readonly<Record<string, string>>;
@@ -132,7 +130,7 @@ interface Write extends Entry {
   readonly words: string;
 }
 
-/** A chat as it lies in the database. */
+/** A chat as it is in the database. */
 export interface FoundChat {
   readonly chatId: string;
   readonly messages: readonly FoundMessage[];
@@ -158,13 +156,13 @@ function wrongWords(
   return [`old words: "${id}" of ${chatId} says "${words}"`];
 }
 
-/** What no later write has replaced: those that may be what is read in the end. */
+/** The writes that no later one has replaced: one of them must be read in the end. */
 function newestOf(all: readonly Write[]): Write[] {
   const valid = all.filter(({ outcome }) => outcome !== 'refused');
   return valid.filter((write) => !valid.some((later) => later.outcome === 'kept' && later.from > write.to));
 }
 
-/** What may be wrong whatever was said: twice the same message, a parent that is not there, a chain with a hole. */
+/** Problems of any chat: a message twice, a missing parent, a chain with a hole. */
 function shapeProblems({ chatId, messages, chains }: FoundChat): string[] {
   const parents = new Map(messages.map(({ id, parentId }) => [id, parentId]));
   const twice = messages.length === parents.size ? [] : [`twice: a message of ${chatId}`];

@@ -1,5 +1,5 @@
 import { beforeEach } from 'vitest';
 
-// What a page keeps for a site, where the tests have the site to themselves: pages of a browser share it while they run.
+// The storage of a site, where the tests have the site to themselves: pages of a browser share it while they run.
 
 beforeEach(() => globalThis.localStorage?.clear());

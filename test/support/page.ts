@@ -3,7 +3,7 @@ import { afterEach } from 'vitest';
 import './noOwnerStacks.ts';
 import './patience.ts';
 
-// Around each test of components: their files share a page, if they have one, so each leaves it as it was.
+// Set-up around each test of components: their files may share a page, so each test leaves it as it was.
 
 afterEach(() => {
   cleanup();

@@ -1,8 +1,7 @@
 import { configure } from '@testing-library/dom';
 import { vi } from 'vitest';
 
-// How long tests wait for what comes by itself: a second, they were told, and a machine that runs everything at once takes
-// longer. Who says how long means it.
+// How long tests wait for events: their default is a second, and a busy machine takes longer. An explicit timeout stays.
 
 const PATIENCE = 15_000;
 

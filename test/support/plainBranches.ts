@@ -3,8 +3,8 @@ import { compareMarks } from '../../src/graph/join.ts';
 import { kindOf, messageOfMark, recordOf } from '../../src/graph/marks.ts';
 
 /**
- * Branches as the design tells of them, sentence by sentence: whole walks and lists of lists, for small chats. Nothing of it is
- * taken from `src/graph/branches.ts`.
+ * The branches of a chat by the rules of the design, sentence by sentence, with whole walks and lists: for small chats. Shares
+ * no code with `src/graph/branches.ts`.
  */
 export function plainBranches(chat: ChatValue): { live: PlainWay[]; deleted: PlainWay[] } {
   const all = [...chat.ends.values()].flatMap((record) => plainWays(chat, record.id));

@@ -114,7 +114,7 @@ export function live(chat: ChatValue): readonly Way[] {
   return new Branches(chat).live;
 }
 
-/** All that a chat says, whoever joined it: the same text for the same records. */
+/** All records of a chat as a text, which is the same for the same records in any order. */
 export function told(chat: ChatValue): string {
   const sorted = <T>(map: ReadonlyMap<string, T>, told: (value: T) => unknown): unknown[] =>
     [...map].toSorted(([a], [b]) => (a < b ? -1 : 1)).map(([key, value]) => [key, told(value)]);

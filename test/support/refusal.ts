@@ -1,7 +1,7 @@
 import { ContextError, type ContextErrorCode } from '../../src/errors.ts';
 import type { ContextStore } from '../../src/store/store.ts';
 
-/** A store that can be told to refuse writes, as a full disk or a closed connection would. */
+/** A store that refuses writes on demand, as a full disk or a closed connection would. */
 export interface RefusingStore {
   readonly store: ContextStore;
   /**
@@ -11,7 +11,7 @@ export interface RefusingStore {
   readonly refuse: (code: ContextErrorCode | undefined, options?: { readonly late?: boolean }) => void;
 }
 
-/** Puts a switch in front of a store's writes. */
+/** Wraps a store whose writes can be refused. */
 export function refusing(inner: ContextStore): RefusingStore {
   let refusal: ContextErrorCode | undefined;
   let isLate = false;

@@ -1,14 +1,14 @@
 import { expect } from 'vitest';
 
 /**
- * As `toEqual`, for what is large or compared thousands of times: `expect()` costs more than many a thing that it looks
- * at, and twenty times as much as a comparison, so it is asked only where something differs, to say what.
+ * Like `toEqual`, for values that are large or compared thousands of times: `expect()` costs twenty times as much as a
+ * comparison, so it is called only for a difference, to describe it.
  */
 export function same(found: unknown, wanted: unknown): void {
   if (!isSame(found, wanted)) expect(found).toEqual(wanted);
 }
 
-/** Whether two values are the same to the last field. Of objects that are no plain ones only one and the same is. */
+/** Whether two values are equal in every field. Objects of classes are equal only if identical. */
 function isSame(a: unknown, b: unknown): boolean {
   if (Object.is(a, b)) return true;
   if (typeof a !== 'object' || typeof b !== 'object' || a === null || b === null) return false;
@@ -29,7 +29,7 @@ function hasSameFields(a: Record<string, unknown>, b: Record<string, unknown>): 
   );
 }
 
-/** What a call gives that is expected to be refused thousands of times, without the stacks of those errors. */
+/** The result of a call that is refused thousands of times, without the stacks of its errors. */
 export function withoutStacks<T>(call: () => T): T {
   const limit = Error.stackTraceLimit;
   Error.stackTraceLimit = 0;

@@ -2,12 +2,13 @@ import type { EngineTab, EngineWorld } from './engineWorld.ts';
 
 /**
  * Stories of tabs, devices, faults and people, drawn from a seed, over a world of engines on a store. The story decides who
- * does what; the world does it, with its own faults, and says which words it has acknowledged. In the end all meet, and it is asked what a person would ask: is everything there that I was told is saved, do
- * all of us see the same, is what I deleted gone, has each branch one name?
+ * acts; the world acts, with its faults, and says which words it has acknowledged. In the end all devices exchange their
+ * records, and the questions are those of a person: is everything there that I was told is saved, do all of us see the same, is
+ * what I deleted gone, has each branch one name?
  */
 export type Random = () => number;
 
-/** Words under the key of a message. */
+/** The content of a message, under its key. */
 export interface Words {
   readonly key: string;
   readonly text: string;
@@ -24,7 +25,7 @@ export interface NamedBranch {
   readonly end: string;
 }
 
-/** What somebody knows: a page, or a database. */
+/** What a page, or a database, knows. */
 export interface Replica {
   readonly words: readonly Words[];
   readonly branches: readonly {
@@ -35,15 +36,15 @@ export interface Replica {
     /** The keys of its messages, up to its end. */
     readonly keys: readonly string[];
   }[];
-  /** Everything that all must agree on, as one text. */
+  /** Everything on which all must agree, as one text. */
   readonly told: string;
-  /** What else is wrong with it, in words. */
+  /** Other problems, in words. */
   readonly faults?: readonly string[];
 }
 
 export interface Outcome {
   readonly seed: number;
-  /** What is wrong, in words; none in a good world. */
+  /** Problems, in words; none in a good world. */
   readonly bad: readonly string[];
   /** Words that were acknowledged and had to be there in the end. */
   readonly words: number;
@@ -61,7 +62,7 @@ function randomOf(seed: number): Random {
   };
 }
 
-/** Plays one story: of a few steps, in which rare things meet, or of many; of `most` and five at most. */
+/** Plays one story: of a few steps, in which rare events coincide, or of many; of `most` and five at most. */
 export async function simulate(
   seed: number,
   createWorld: (random: Random) => EngineWorld,
@@ -81,7 +82,7 @@ export async function simulate(
 interface Page {
   readonly tab: EngineTab;
   readonly device: number;
-  /** Steps for which it is frozen. */
+  /** For how many more steps it is frozen. */
   frozen: number;
 }
 
@@ -95,7 +96,7 @@ class Story {
   #given = 0;
   readonly #random: Random;
   readonly #world: EngineWorld;
-  /** In some stories people tidy up in the end, all of them at once. */
+  /** Whether people tidy up at the end of the story, all of them at once. */
   readonly #isTidy: boolean;
 
   constructor(random: Random, world: EngineWorld) {
@@ -181,7 +182,7 @@ class Story {
     if (gone) this.#deletions.push(gone);
   }
 
-  /** Of two who delete and restore at once, either may have the last word: such branches are not looked at. */
+  /** Of a deletion and a restoring at the same time, either may win: such branches are not checked. */
   async #restoreBranch(tab: EngineTab): Promise<void> {
     const record = await tab.restoreBranch();
     if (record !== undefined) this.#restored.add(record);
@@ -197,14 +198,14 @@ class Story {
     await this.#lose(() => page.tab.close());
   }
 
-  /** Deletions may be lost with what nobody else has read: those are not looked at, either. */
+  /** Deletions that nobody else has read may be lost: those are not checked, either. */
   async #lose(act: () => unknown): Promise<void> {
     await act();
     this.#deletions = [];
     await this.#forget();
   }
 
-  /** What nobody has any more can't come back. */
+  /** Words that nobody has any more can't come back. */
   async #forget(): Promise<void> {
     const replicas = await this.#world.replicas();
     const there = new Set(replicas.flatMap(({ words }) => words.map(({ key, text }) => `${key} ${text}`)));

@@ -1,14 +1,13 @@
 import { Session, type Profiler } from 'node:inspector/promises';
 
 /**
- * How much work something is, whatever else the machine does: a clock on a busy machine tells anything.
+ * Counts work, independent of the machine's load, which makes clocks useless.
  *
- * V8 counts how often each function and each branch in it is run, for whoever asks. Done with four times as much, linear
- * work has four times the steps, and what looks through all for each of all has sixteen times: in the very function that
- * does so, at any speed. What the platform does by itself is not counted.
+ * V8 counts how often each function, and each branch in it, runs. With four times the input, linear work has four times the
+ * steps, and quadratic work sixteen times, in the very function that does it. Work of the platform itself is not counted.
  *
- * Only what is compiled from now on is counted in full, so a test that counts has a file, and with it a thread, of its
- * own, and imports this before all else.
+ * Only code that is compiled from now on is counted in full, so a test that counts has a file, and with it a thread, of its
+ * own, and imports this first.
  */
 const session = new Session();
 session.connect();
@@ -41,7 +40,7 @@ function fileOf(url: string): string {
   return url.slice(url.lastIndexOf('/src/') + 1);
 }
 
-/** The functions that took so many times the steps, of those that took many at all. */
+/** The functions whose steps grew by so many times, of those with many steps. */
 export function grownBeyond(times: number, few: Steps, many: Steps, atLeast: number): string[] {
   return [...many].flatMap(([where, steps]) => {
     const before = Math.max(few.get(where) ?? 0, 1);

@@ -27,13 +27,13 @@ function told(...paths: readonly string[]): ChatDelta {
   return { messages: [...messages.values()], ends, marks: [] };
 }
 
-/** A chat from its beginning: whose it is, and what was said. */
+/** The records of a chat from its beginning, with its user. */
 export function begun(userId: string, ...paths: readonly string[]): ChatDelta {
   const { messages, ends } = told(...paths);
   return { messages, ends, marks: [beginning(userId)] };
 }
 
-/** A message that was said: its words, and the message before it, by id. */
+/** A message with its content and its parent's id. */
 export function said(id: string, parent: string | null, fields: Partial<MessageRecord> = {}): MessageRecord {
   return {
     key: `key:${id}`,
@@ -51,7 +51,7 @@ export function said(id: string, parent: string | null, fields: Partial<MessageR
 /** The chat key of most chats here. */
 export const CHAT = 'chat-1';
 
-/** One version with words; with `status`, the same unless it is `streaming`. */
+/** A version with content; with `status`, the same unless it is `streaming`. */
 export function words(id: string, text: string = id, fields: Partial<Version> = {}): Version {
   return versionOf(message(id, text), fields);
 }
@@ -62,7 +62,7 @@ export function versionOf(body: UIMessage, fields: Partial<Version> = {}): Versi
   return { rev: 1, by: 'tab-1', status: 'complete', sum, parts, preview, body, ...fields };
 }
 
-/** A version of a message in which nothing was said yet. */
+/** A version of a message without content yet. */
 export const reserved: Version = { rev: 1, by: 'tab-1', status: 'streaming', sum: '', parts: 0, preview: '' };
 
 export function message(id: string, text: string = id): UIMessage {
@@ -87,12 +87,12 @@ export function beginning(userId: string, chat: string = CHAT, createdAt: number
   return mark(markId.beginning(chat), { userId, createdAt }, { chat });
 }
 
-/** A delta of these alone. */
+/** A delta of these records alone. */
 export function only(records: Partial<StoreDelta>): StoreDelta {
   return { messages: [], ends: [], marks: [], ...records };
 }
 
-/** One message more, at which a branch record ends. */
+/** One more message, at which a branch record ends. */
 export function oneMore(
   id: string,
   parent: string | null,
@@ -112,10 +112,10 @@ export function underKey(chat: string, { messages, ends, marks }: ChatDelta): Ch
   };
 }
 
-/** Who writes: as one who has never read the database. */
+/** The options of a writer that has never read the database. */
 export const me: CommitOptions = { userId: 'me', database: '', generation: 0, since: 0 };
 
-/** As one who has just read the chat. */
+/** The options of a writer that has just read the chat. */
 export async function asRead(
   store: ContextStore,
   chatId: string = 'c',
