@@ -1,7 +1,7 @@
 import { act } from '@testing-library/react';
 import { settle, type Exchange, type ScriptedTransport } from '../support/transport.ts';
 
-/** Does something, and gives the request that it leads to; its answer says these words, and grows. */
+/** Runs an action, and returns the request that it leads to; its answer has begun with these words. */
 export async function requestOf(
   script: ScriptedTransport,
   action: () => unknown,

@@ -6,8 +6,8 @@ import { settle } from '../support/transport.ts';
 import { changed, openPage, SDK } from './story.ts';
 
 /**
- * What an answer asks of a person is on the disk when it can be seen: whoever reloads the page in that very moment, and
- * finds the question half written, would have no button to press.
+ * A tool call or an approval request is on the disk before it can be seen: a person who reloads the page in that moment would
+ * otherwise find half of it, without a button to press.
  */
 
 const call = (toolCallId: string): UIMessageChunk => ({

@@ -6,8 +6,8 @@ import { settle } from '../support/transport.ts';
 import { openPage, SDK, words, type Page } from './story.ts';
 
 /**
- * What providers, servers, apps and newer versions do that nobody asked them to. Whatever comes: the question is kept, what was
- * said is kept, the failure is told once, and the next question is answered.
+ * Bad input from providers, servers, apps and newer versions. Whatever comes: the question is kept, the words so far are kept,
+ * the failure is reported once, and the next question is answered.
  */
 let page: Page;
 
@@ -31,7 +31,7 @@ async function answeredWith(...chunks: unknown[]): Promise<void> {
   await page.chats.whenSettled();
 }
 
-/** Whether the chat is none the worse: what it shows is saved, and it answers. */
+/** The chat still works: what it shows is saved, and it answers. */
 async function goesOn(): Promise<void> {
   const before = page.shown();
   expect(await page.stored()).toBe(before);

@@ -35,7 +35,7 @@ async function pageWithDice(
   const heard: string[] = [];
   const onToolCall: OnToolCall = ({ toolCall: { toolCallId } }, asking) => {
     heard.push(toolCallId);
-    // Nobody waits here: the stream waits for this, and the result for the stream.
+    // Nobody may wait here: the stream waits for this callback, and the result for the stream.
     void give(page, toolCallId, asking);
   };
   const page: Page = await openPage(undefined, { onToolCall });
@@ -104,7 +104,7 @@ describe('a tool that the page uses itself', () => {
 
 type Finish = NonNullable<ChatInit<UIMessage>['onFinish']>;
 
-/** All that an app is told of an answer. */
+/** Everything that an app is called back with for an answer. */
 function listener(): { heard: string[]; onFinish: Finish; onError: (error: Error) => void } {
   const heard: string[] = [];
   return {

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import type { CallFacts } from '../../src/engine/calls.ts';
 import { openPage, type Page } from './story.ts';
 
-/** What is known of the requests that made the last answer. */
+/** The facts of the requests behind the last answer. */
 function callsOf({ engine, chats }: Page): readonly CallFacts[] {
   return engine.calls(chats.active.messages.at(-1)?.id ?? '');
 }

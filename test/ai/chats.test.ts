@@ -38,7 +38,7 @@ describe('the chats of an engine', () => {
     const other = scriptedTransport();
     const again = createContextChats({ engine: page.engine, transport: other.transport });
     expect(again).toBe(page.chats);
-    // Who brings none only looks for them.
+    // A caller without options only looks the chats up.
     expect(createContextChats({ engine: page.engine })).toBe(page.chats);
     const sent = page.chats.active.sendMessage({ text: 'One?' });
     await (await other.next()).answer('First.');

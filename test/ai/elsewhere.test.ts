@@ -216,7 +216,7 @@ describe('the first answer of a chat, in a tab that was open before its question
   });
 });
 
-/** Lets the server of a page take its time to say that it has no answer to take up. */
+/** Delays the answer of a page's server that there is nothing to take up. */
 function slowLook({ chats, script }: Page): { readonly end: () => void } {
   let end: () => void = () => {};
   const looked = new Promise<null>((resolve) => {

@@ -3,7 +3,7 @@ import { InMemoryContextStore } from '../../src/store/memory.ts';
 import { said } from '../support/engine.ts';
 import { openPage, type Page } from './story.ts';
 
-/** Two pages on a chat that nothing was saved to: each has a `main` of its own in mind, and only one will be. */
+/** Two pages on an unsaved chat: each is about to make a `main`, and only one will be. */
 async function twoPages(): Promise<readonly [Page, Page]> {
   const store = new InMemoryContextStore();
   return [await openPage(store), await openPage(store)];

@@ -8,24 +8,24 @@ import { Run } from './person.ts';
 import { SDK } from './story.ts';
 
 /**
- * `FUZZ_SEEDS=20000` runs so many sequences, `FUZZ_FIRST=17 FUZZ_SEEDS=1` one of them again. Those of each run of CI
- * press the buttons of an app, in test/apps, and these add chats without a screen, on a database and on a disk that takes time;
- * on older AI SDKs the sequences that once found something.
+ * `FUZZ_SEEDS=20000` runs so many sequences, `FUZZ_FIRST=17 FUZZ_SEEDS=1` repeats one. In CI most sequences press the buttons
+ * of an app, in test/apps. These add chats without a screen, on a database and on a slow disk; on older AI SDKs only the
+ * sequences that once found a bug run.
  */
 const SEEDS = Number(process.env['FUZZ_SEEDS'] ?? (SDK === 7 ? 12 : 0));
 const FIRST = Number(process.env['FUZZ_FIRST'] ?? 0);
 const ACTS = 40;
 /**
- * Others that once found something: a question behind an answer that grew in another tab, which was there twice; an edit on
- * a branch that had become one with another.
+ * Sequences that once found a bug: a question behind an answer that grew in another tab was there twice; an edit failed on a
+ * branch that had merged with another.
  */
 const FOUND = [51642, 135];
-/** One in so many takes place in a database. */
+/** One in so many runs on a database. */
 const IN_DATABASE = SDK === 7 ? 2 : 20;
-/** Told of together. */
+/** How many sequences one test runs. */
 const GROUP = 50;
 
-/** How many databases there were: a sequence that is run again begins with an empty one. */
+/** Counts the databases: a repeated sequence begins with an empty one. */
 let databases = 0;
 
 function storesOf(seed: number): () => ContextStore {
@@ -48,7 +48,7 @@ async function problemsOf(seed: number): Promise<string[]> {
 }
 
 describe('a person who presses every button', () => {
-  // What is loaded by and by takes time that no clock of ours knows.
+  // Lazy code takes real time to load, which the test's clock does not know.
   beforeAll(async () => {
     await Promise.all([
       import('../../src/ai/turns.ts'),

@@ -4,11 +4,11 @@ import type { MortalPage } from './person.ts';
 import { noteOf } from './story.ts';
 
 /**
- * What there is to know when something hangs: it may hang once in five hundred runs, on a machine that nobody sees again.
- * So whoever finds it tells what each page was at.
+ * Reports for a hang: it may happen once in five hundred runs, on a machine that nobody sees again, so the failing test says
+ * what each page was doing.
  */
 
-/** What the stores of pages were asked, and have not answered. */
+/** The open calls on the pages' stores. */
 const asked: WeakMap<ContextStore, Set<Asked>> = new WeakMap();
 
 interface Asked {
@@ -16,7 +16,7 @@ interface Asked {
   readonly args: readonly unknown[];
 }
 
-/** Notes what a store is asked until it has answered; gives the answer. */
+/** Notes a call on a store until it is answered; returns the answer. */
 export function noteAnswer(
   store: ContextStore,
   method: string,
@@ -32,10 +32,10 @@ export function noteAnswer(
   answer.then(close, close);
 }
 
-/** How many of the last events of an engine are told. */
+/** How many of an engine's last events are reported. */
 const EVENTS = 12;
 
-/** Listens to what the engine of a page tells of itself, for when it is asked for. */
+/** Collects the events of a page's engine, for a report. */
 export function listenTo({ engine }: MortalPage): readonly string[] {
   const told: string[] = [];
   engine.subscribe((event) => {
@@ -46,7 +46,7 @@ export function listenTo({ engine }: MortalPage): readonly string[] {
   return told;
 }
 
-/** What a page is at, line by line. */
+/** What a page is doing, line by line. */
 export async function stateOf(page: MortalPage, told: readonly string[] = []): Promise<string[]> {
   const { engine, chats, script, store } = page;
   const { status, error, saveState, remoteMessages, branches } = engine.state.getState();
@@ -81,7 +81,7 @@ function list(items: readonly string[]): string {
   return items.length === 0 ? 'none' : items.map(briefly).join(', ');
 }
 
-/** Ids are told by their beginning, as the log of a run has them. */
+/** Ids are shortened to their beginning, as in the log of a run. */
 function briefly(value: unknown): string {
   const text = typeof value === 'string' ? value : JSON.stringify(value ?? null);
   return text.replaceAll(/\b([0-9a-f]{4})[0-9a-f]{4}-[0-9a-f-]{27}\b/g, '$1').slice(0, 160);

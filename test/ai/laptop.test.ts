@@ -6,10 +6,10 @@ import type { Exchange } from '../support/transport.ts';
 import { changed, openPage, type Page } from './story.ts';
 
 /**
- * A laptop is closed in mid-answer and opened hours later. All clocks have jumped, the connection is dead, and two tabs
- * of one chat wake, in whichever order. Who writes an answer is told by a lock, which sleeps with its tab; or, where
- * there are no Web Locks, by a lease, which has run out by then: the other tab takes the answer for interrupted, and a
- * person may do something about it before the tab that asked has moved.
+ * A laptop is closed in the middle of an answer and opened hours later. All clocks have jumped, the connection is dead, and two
+ * tabs of one chat wake, in any order. A lock tells who writes an answer, and sleeps with its tab; without Web Locks a lease
+ * does, which has expired by then. So the other tab takes the answer for interrupted, and a person may act on it before the tab
+ * that asked has moved.
  */
 let time: Clock;
 let data: InMemoryContextStore;
@@ -24,7 +24,7 @@ let wake: () => void;
 
 const HOURS = 8 * 60 * 60 * 1000;
 
-/** The data as a tab has it where there are no Web Locks: `locks.ts` does the same in a database. */
+/** A store without Web Locks: `locks.ts` does the same in a database. */
 function withLeases(store: ContextStore): ContextStore {
   return changed(store, {
     hold: async (_, id) => {
@@ -40,7 +40,7 @@ function withLeases(store: ContextStore): ContextStore {
   });
 }
 
-/** The data as a tab has it that may sleep: it reads and writes nothing then. */
+/** A store of a tab that may sleep: it neither reads nor writes then. */
 function sleepy(store: ContextStore): ContextStore {
   const methods = ['saveDraft', 'commit', 'load', 'bodies', 'held'] as const;
   const awake = methods.map((method) => [
@@ -64,7 +64,7 @@ async function during<T>(action: Promise<T>): Promise<T> {
   return result;
 }
 
-/** Two tabs, and an answer of which one word is on the disk, and the next one only in the tab that asked. */
+/** Two tabs, and an answer with one word on the disk, and the next one only in the tab that asked. */
 async function begin(has: 'Web Locks' | 'leases'): Promise<void> {
   const own = has === 'leases' ? withLeases(data) : data;
   here = await during(openPage(sleepy(own)));
@@ -87,7 +87,7 @@ function closeLaptop(): void {
   vi.setSystemTime(Date.now() + HOURS);
 }
 
-/** The tab that asked has moved: what it was about to do is done. */
+/** The tab that asked wakes and finishes its work. */
 async function wakeHere(): Promise<void> {
   wake();
   await vi.advanceTimersToNextTimerAsync();
@@ -99,7 +99,7 @@ async function loseConnection(): Promise<void> {
   await pass(3000);
 }
 
-/** The words and the end of the answer, as another tab finds them that is opened now. */
+/** The answer's words and its end, as a tab that is opened now finds them. */
 async function foundLater(): Promise<string> {
   const late = await during(openPage(data));
   const id = late.chats.active.messages[1]?.id ?? '';
@@ -109,7 +109,7 @@ async function foundLater(): Promise<string> {
 const branches = async (): Promise<number> => (await data.listBranches('c')).length;
 
 beforeAll(async () => {
-  // What is loaded by and by takes time that no clock of ours knows.
+  // Lazy code takes real time to load, which the test's clock does not know.
   await Promise.all([
     import('../../src/ai/turns.ts'),
     import('../../src/ai/more.ts'),
@@ -199,7 +199,7 @@ describe('in another tab, before the one that asked has moved,', () => {
     expect(await foundLater()).toBe('q: One? | a: The quick  (interrupted)');
   });
 
-  /** Does something in the other tab, and wakes the one that asked while that is answered. */
+  /** Acts in the other tab, and wakes the one that asked in the meantime. */
   async function meanwhile(act: () => unknown, ...words: [string, string]): Promise<void> {
     await begin('leases');
     closeLaptop();

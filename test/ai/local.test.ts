@@ -17,7 +17,7 @@ const finish = (reason: 'stop' | 'tool-calls' = 'stop'): Part => ({
   usage: { inputTokens: tokens, outputTokens: { total: 4, text: 4, reasoning: 0 } },
 });
 
-/** A part as models of an AI SDK say it: those of 5 count tokens, and name the reason to stop, in a simpler form. */
+/** A part in the form of an AI SDK's models: those of version 5 count tokens, and name the finish reason, in a simpler form. */
 function asSpoken(part: Part): Part {
   if (SDK > 5 || part.type !== 'finish') return part;
   const { inputTokens, outputTokens } = part.usage;
@@ -34,7 +34,7 @@ const text = (...deltas: string[]): Part[] => [
 /** The version of the model specification that each AI SDK speaks. */
 const VERSIONS: Readonly<Record<number, string>> = { 5: 'v2', 6: 'v3', 7: 'v4' };
 
-/** A language model that answers as it is told, call by call, and remembers what it was asked. */
+/** A language model with scripted answers, call by call, which remembers its calls. */
 function modelOf(...answers: (readonly Part[] | Error)[]): { model: Model; calls: Call[] } {
   const calls: Call[] = [];
   const model: Model = {

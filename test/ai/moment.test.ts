@@ -7,7 +7,7 @@ import { settle, type Exchange } from '../support/transport.ts';
 import { storedNodes } from '../support/stored.ts';
 import { changed, openPage, slowly, words, type Page } from './story.ts';
 
-/** Two tabs of one chat, and what is pressed in both before either can know of the other. */
+/** Two tabs of one chat, and presses in both before either can know of the other. */
 let here: Page;
 let there: Page;
 
@@ -16,7 +16,7 @@ const disks: [string, (store: ContextStore) => ContextStore][] = [
   ['in 20 ms', slowly],
 ];
 
-/** The same store for a tab that hears of everything late. */
+/** A store of a tab that gets all notices late. */
 function hearLate(store: ContextStore): ContextStore {
   return changed(store, {
     subscribe: (listener) => store.subscribe((notice) => void setTimeout(() => listener(notice), 30)),
@@ -40,7 +40,7 @@ const again: Press = (chat) => chat.regenerate();
 const thisAgain: Press = (chat) => chat.regenerate({ messageId: chat.messages[1]!.id });
 const thisQuestion: Press = (chat) => chat.regenerate({ messageId: chat.messages[0]!.id });
 
-/** Presses in both tabs at once, and gives the one whose press was refused, in words, when the other one's is asked. */
+/** Presses in both tabs at once; returns which one won, once its request is made. */
 async function pressBoth(first: Press, second: Press): Promise<{ winner: Page; loser: Page }> {
   const pressed = [first(here.chats.active), second(there.chats.active)];
   // One was asked here before.

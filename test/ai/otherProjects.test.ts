@@ -4,7 +4,7 @@ import { toPrompt } from '../../src/ai/index.ts';
 import { afterReload, openPage, words, type Page } from './story.ts';
 import { allOf } from './witness.ts';
 
-/** What went wrong in other chats with branches, and must not in this one; each was reported by somebody. */
+/** Bugs that people reported of other chats with branches, and that this one must not have. */
 let page: Page;
 /** What the app was told of data: which, and on which branch. */
 let data: string[];

@@ -12,29 +12,29 @@ import { noteOf, openPlainly, SDK, words, type Page } from './story.ts';
 import { allOf, callsIn, keyOf, queued, textsOf, waits, Witness, type Call } from './witness.ts';
 
 /**
- * Somebody who presses every button, on two pages of one chat, in any order and at any moment, while tools are called, the network
- * fails and pages are reloaded. Whatever they do: each word is on the node of the answer that said it, each question
- * is there once, each result is with its call, what is shown is what is saved, and nothing hangs.
+ * A person who presses every button, on two pages of one chat, in any order and at any moment, while tools are called, the
+ * network fails and pages are reloaded. Whatever they do: each word is on the node of its answer, each question is there once,
+ * each result is with its tool call, what is shown is what is saved, and nothing hangs.
  */
 
-/** A page that can die: what it writes from then on goes nowhere, and its locks fall. */
+/** A page that can die: its later writes go nowhere, and its locks end. */
 export interface MortalPage extends Pick<Page, 'engine' | 'chats' | 'script' | 'store'> {
   kill(): void;
-  /** How a person sends, where there is something to type into; resolves when it is asked. */
+  /** Sends by typing, where there is a text box; resolves when the question is asked. */
   readonly type?: (text: string) => Promise<unknown>;
   /** Presses a button of the page; false where there is none of that name. `id`: in this message, or at this call. */
   readonly press?: (name: string, id?: string) => boolean;
-  /** How a person edits, where there is a button; undefined where not. Resolves when it is asked. */
+  /** Edits by a button, where there is one; undefined where not. Resolves when the edit is asked. */
   readonly edit?: (id: string, text: string) => Promise<unknown> | undefined;
-  /** What the app was called back with, line by line. */
+  /** The callbacks of the app, line by line. */
   readonly notices?: () => readonly string[];
-  /** What is on the screen, as {@link words} has it. */
+  /** The screen, in the form of {@link words}. */
   readonly seen?: () => string;
-  /** What the pager of a message says, as `2 / 3`; '' where it has none. */
+  /** The text of a message's pager, as `2 / 3`; '' without a pager. */
   readonly pager?: (id: string) => string;
 }
 
-/** A store for one page, and the end of that page. `pause`: how long each of its writes takes, in ms. */
+/** A store for one page, and a function that ends the page. `pause`: how long each of its writes takes, in ms. */
 export function mortal(
   store: ContextStore,
   pause = 0,
@@ -70,9 +70,9 @@ export function mortal(
 /** How long the writes of a run take, in ms. */
 const PAUSES = [0, 3, 0, 30];
 
-/** How the pages of a run are. */
+/** The settings of a run's pages. */
 interface Manner {
-  /** Whether calls that are answered are sent on by themselves. */
+  /** Whether the app sends answered tool calls on by itself. */
   readonly automatic: boolean;
   /** How long each write takes, in ms. */
   readonly pause: number;
@@ -80,8 +80,8 @@ interface Manner {
 }
 
 /**
- * What a server still streams of the answer that a page shows at its end, from its beginning on; null for nothing. The
- * branch is the one whose chat asks.
+ * What a server still streams of the answer that a page shows at its end, from its beginning on; null for nothing. The branch
+ * is that of the chat that asks.
  */
 export type Reconnect = (
   answerId: string | undefined,
@@ -105,62 +105,62 @@ async function openMortal(store: ContextStore, { automatic, pause }: Manner): Pr
 
 type Opener = (reconnect: Reconnect) => Promise<MortalPage>;
 
-/** What a run takes place in. */
+/** The surroundings of a run. */
 export interface Place {
-  /** A store on the same data for each page, and each reload. */
+  /** Makes a store on the same data for each page, and each reload. */
   readonly store: () => ContextStore;
-  /** Default: as it is. */
+  /** Default: real time. */
   readonly time?: Time;
   /** Default: engine and chats, without a screen. */
   readonly open?: (store: ContextStore, manner: Manner) => Promise<MortalPage>;
 }
 
-/** Something that a person does, or a server; false where there is nothing to do it with. */
+/** An act of a person, or of a server; false where it is not possible. */
 type Act = () => boolean | Promise<boolean>;
 
-/** How often another act is looked for in the place of one that can't be done. */
+/** How often another act is tried in place of an impossible one. */
 const TRIES = 4;
 
-/** How long the mouse takes from one page to another, in ms. */
+/** How long the person takes to move the mouse to another page, in ms. */
 const WAY = 150;
 const STEP = 25;
 
-/** How often a run looks whether all has come to its end, 20 ms apart, before it says that something hangs. */
+/** How often a run checks whether everything has ended, 20 ms apart, before it reports a hang. */
 const ROUNDS = 2000;
 
 function times(count: number, act: Act): readonly Act[] {
   return Array.from({ length: count }, () => act);
 }
 
-/** One run of somebody who presses every button, on one or two pages of one chat. */
+/** One run of the person, on one or two pages of one chat. */
 export class Run {
   readonly #pages: MortalPage[];
-  /** The one that has the mouse. */
+  /** The page with the mouse. */
   #page: MortalPage;
   readonly #random: () => number;
   readonly #log: string[] = [];
-  /** How often each thing was done: by a button under its name, else by the word that it has in the log. */
+  /** How often each act was done: by the name of its button, else by its word in the log. */
   readonly done: Map<string, number> = new Map();
-  /** What each answer was made to say, by its node. A word that was still on its way when it was stopped is unsure. */
+  /** The words of each answer, by its key. A word that was on its way at a stop is unsure. */
   readonly #said: Map<string, Word[]> = new Map();
-  /** The words that nobody has read yet, and whose they are. */
+  /** The words that nobody has read yet, and their requests. */
   readonly #unread: Map<Word, Exchange> = new Map();
   readonly #questions: Question[] = [];
-  /** Which answer called a tool, by the id of the call. */
+  /** The answer of each tool call, by the id of the call. */
   readonly #calls: Map<string, string> = new Map();
-  /** The calls that ask for leave. */
+  /** The tool calls that ask for approval. */
   readonly #asking: Set<string> = new Set();
-  /** The calls that were answered, and were told that this is kept, by {@link keyOf}. */
+  /** The tool calls whose result was acknowledged as saved, by {@link keyOf}. */
   readonly #answered: Set<string> = new Set();
-  /** The calls that were answered by a button, which tells nothing. */
+  /** The tool calls that were answered by a button, which acknowledges nothing. */
   readonly #pressed: Pressed[] = [];
-  /** What was asked for and has not come to its end, and on which page. */
+  /** The acts that have not ended, and their pages. */
   readonly #running: Map<Promise<unknown>, { readonly page: MortalPage; readonly what: string }> = new Map();
-  /** What the engine of each page told last. */
+  /** The last events of each page's engine. */
   readonly #told: Map<MortalPage, readonly string[]> = new Map();
   readonly #ended: Set<Exchange> = new Set();
   #words = 0;
-  /** The answers that a server goes on with though their page is gone. */
+  /** The answers that a server continues though their page is gone. */
   readonly #kept: Set<Exchange> = new Set();
   readonly #open: Opener;
   readonly #time: Time;
@@ -180,7 +180,7 @@ export class Run {
     return this.#witness.watch(page);
   }
 
-  /** Opens a page on a chat. Another one opens by and by. */
+  /** Opens a page on a chat. Another one may open later. */
   static async begin(seed: number, { store, time = realTime, open = openMortal }: Place): Promise<Run> {
     const opened = async (reconnect: Reconnect): Promise<MortalPage> => {
       const own = store();
@@ -204,7 +204,10 @@ export class Run {
     await this.#time.during(Promise.all(this.#pages.map((page) => this.#witness.look(page, this.#time.now))));
   }
 
-  /** The mouse takes a moment to another page, or there are two of them: something is pressed before any page hears of it. */
+  /**
+   * Moves the mouse to another page, which takes a moment, or none: then something is pressed before any page hears of the last
+   * press.
+   */
   async #turnTo(page = this.#page): Promise<void> {
     // In steps: a database has its own time.
     for (let step = this.#random() < 0.5 ? WAY : 0; page !== this.#page && step < WAY; step += STEP)
@@ -231,14 +234,14 @@ export class Run {
     ];
   }
 
-  /** Mostly the chat that is shown; now and then one of a branch that is not. */
+  /** Mostly the shown chat; now and then that of another branch. */
   get #chat(): ContextChat {
     const { chats, engine } = this.#page;
     const branch = this.#random() < 0.15 && this.#pick(engine.state.getState().branches);
     return (branch && chats.get(branch.id)) || chats.active;
   }
 
-  /** Mostly no time at all; now and then as long as it takes for a draft, a look at other tabs, a chat to be let go. */
+  /** Mostly no pause; now and then as long as a draft, a check of other tabs, or the disposal of a chat takes. */
   #pause(): number {
     const chance = this.#random();
     if (chance < 0.9) return 1;
@@ -266,7 +269,7 @@ export class Run {
     return true;
   }
 
-  /** Tools are called, one or two: they wait for what the page gives, or for a word of the person. */
+  /** Calls one or two tools, which wait for a result of the page, or for an approval. */
   async #call(): Promise<boolean> {
     const exchange = this.#pick(this.#streams());
     if (!exchange) return false;
@@ -292,7 +295,7 @@ export class Run {
     );
   }
 
-  /** The other page goes on with an answer that this page goes on with, or answers a call in it. */
+  /** The other page continues an answer that this page continues, or answers a tool call in it. */
   async #meet(): Promise<boolean> {
     const other = this.#pages.find((page) => page !== this.#page);
     if (!other || !this.#goOn(this.#page.chats.active)) return false;
@@ -303,12 +306,12 @@ export class Run {
     return true;
   }
 
-  /** What asks for leave is done by its server: nobody gives its result in the moment between the call and that question. */
+  /** A tool with approval runs on the server: the page gives no result between the call and the approval request. */
   #isMeantFor({ toolCallId, approval }: Call): boolean {
     return approval !== undefined || !this.#asking.has(toolCallId);
   }
 
-  /** A call that waits on this page gets its result, or leave, or none. */
+  /** Gives a waiting tool call on this page its result, an approval, or a denial. */
   #answer(from = this.#chat): boolean {
     const page = this.#page;
     const chat = page.chats.active;
@@ -349,7 +352,7 @@ export class Run {
     return true;
   }
 
-  /** The page dies at once, with all that it had not written, and another one opens in its place. */
+  /** The page dies at once, with everything unwritten, and another one opens in its place. */
   async #reload(): Promise<true> {
     const dead = this.#page;
     this.#note('reload');
@@ -362,7 +365,7 @@ export class Run {
       }
     this.#witness.buries(dead);
     dead.kill();
-    // What it was about to ask is never asked.
+    // Requests that it was about to make are never made.
     dead.script.transport.sendMessages = () => new Promise(() => {});
     for (const [running, { page }] of this.#running) if (page === dead) this.#running.delete(running);
     const page = await this.#another();
@@ -371,7 +374,7 @@ export class Run {
     return true;
   }
 
-  /** A page more, which takes up what a server still streams. */
+  /** Another page, which takes up what a server still streams. */
   async #another(): Promise<MortalPage> {
     const taken: (readonly [exchange: Exchange, branchId: string])[] = [];
     const own: { page?: MortalPage } = {};
@@ -393,7 +396,7 @@ export class Run {
     return own.page;
   }
 
-  /** The page of an answer is gone: some servers go on, and most don't. */
+  /** The page of an answer is gone: some servers continue, and most don't. */
   #leave(exchange: Exchange): void {
     const id = String(noteOf(exchange)['answerKey']);
     const isOpen = !exchange.isStopped && !this.#ended.has(exchange);
@@ -412,7 +415,7 @@ export class Run {
     );
   }
 
-  /** What was said on a page that is gone, and not saved yet, is lost or not. */
+  /** Unsaved words of a page that is gone may be lost or not. */
   #lose(exchange: Exchange): void {
     if (this.#ended.has(exchange) && !this.#isSettling(exchange)) return;
     this.#ended.add(exchange);
@@ -420,7 +423,7 @@ export class Run {
     this.#unsure(String(noteOf(exchange)['answerKey']));
   }
 
-  /** Whether the end of an answer is not on the disk yet: the engine tells of it before, its `saveState` does not. */
+  /** Whether the end of an answer is not on the disk yet: the engine's event comes before, its `saveState` does not. */
   #isSettling(exchange: Exchange): boolean {
     const { engine } = this.#page;
     const isStreaming = engine.status(String(noteOf(exchange)['answerKey'])) === 'streaming';
@@ -513,7 +516,7 @@ export class Run {
     return true;
   }
 
-  /** What was read by somebody who did not stop is sure. */
+  /** Marks words as sure that were read by a page which did not stop. */
   #lookForReaders(): void {
     for (const [word, { isStopped, isRead }] of this.#unread) {
       if (!isStopped && !isRead) continue;
@@ -581,12 +584,12 @@ export class Run {
     return items[Math.floor(this.#random() * items.length)];
   }
 
-  /** Lets everything that is asked for be answered. */
+  /** Lets every request be answered. */
   async comeToRest(): Promise<void> {
     // What was pressed on a screen begins a moment later.
     await this.#time.pass(50);
     this.#witness.checkStops();
-    // What a branch that is not shown asks for comes a moment after all else is done.
+    // Requests of branches that are not shown come a moment after all else is done.
     for (let [round, quiet] = [0, 0]; round < ROUNDS && quiet < 2; round += 1) {
       quiet = this.#isUnderWay ? 0 : quiet + 1;
       await this.finishAll();
@@ -606,7 +609,7 @@ export class Run {
     for (let pause = 0; pause < 5; pause += 1) await this.#time.pass(500);
   }
 
-  /** Has asked what still waits for a call that nobody answers: stop() asks it. */
+  /** Asks questions that wait for a tool call that nobody answers: `stop()` asks them. */
   async #passBy(): Promise<void> {
     for (const { chats, engine } of this.#pages)
       for (const { id } of engine.state.getState().branches) {
@@ -615,7 +618,7 @@ export class Run {
       }
   }
 
-  /** Finishes what is asked. In real time a page may ask late: it looks every two seconds whether another one died. */
+  /** Finishes all answers. In real time a page may ask late: it checks every two seconds whether another one died. */
   async finishAll(): Promise<void> {
     for (const exchange of this.#streams()) {
       this.#ended.add(exchange);
@@ -641,7 +644,7 @@ export class Run {
     return isBusy || this.#running.size > 0 || this.#streams().length > 0;
   }
 
-  /** What went wrong, and before it all that was done; nothing for a run in which nothing did. */
+  /** The problems of a run, and before them its log; nothing for a run without problems. */
   async problems(): Promise<string[]> {
     const stored = await allOf(this.#page.store);
     const found = [
@@ -655,7 +658,7 @@ export class Run {
     return found.length === 0 ? [] : [...this.#log, ...found];
   }
 
-  /** What has not come to its end, and what each page is at then. */
+  /** The acts that have not ended, and what each page is doing. */
   async #hanging(): Promise<string[]> {
     const running = [...this.#running.values()].map(({ what }) => what);
     if (running.length === 0) return [];
@@ -666,7 +669,7 @@ export class Run {
   }
 
   async #misplaced(stored: readonly MessageNode[]): Promise<string[]> {
-    // It is asked only which answers grow.
+    // This page is only asked which answers grow.
     const fresh = await this.#time.during(openPlainly(this.#page.store));
     if (!fresh) return ['A page does not open.'];
     fresh.engine.dispose();
@@ -682,7 +685,7 @@ export class Run {
 
   #wrongIn(node: MessageNode, stored: readonly MessageNode[], fresh: Page): string[] {
     const { id, key, data } = node;
-    // Pages that were open when another one died look for it once in a while; one that is opened knows.
+    // Open pages check now and then whether another one died; a new page knows.
     const grows = fresh.engine.status(key) === 'streaming';
     const isTrue = data.role !== 'assistant' || this.#isTrue(node, stored);
     const calls = callsIn(data).filter(({ toolCallId }) => {
@@ -699,7 +702,7 @@ export class Run {
     ];
   }
 
-  /** Versions that nobody asked for: other words for a question, or another answer. */
+  /** Versions that nobody asked for: another text of a question, or another answer. */
   #unasked(stored: readonly MessageNode[]): string[] {
     const questions = new Set(this.#questions.map(({ text }) => text));
     const phantoms = stored
@@ -710,7 +713,7 @@ export class Run {
     return phantoms.map(({ id, data }) => `nobody asked for ${id}, "${words([data])}"`);
   }
 
-  /** What waited when its page was left stands at the end of its branch, on a page that opens. */
+  /** Questions that a dead page left queued are shown at the end of their branch, on a page that opens. */
   async #unlisted(fresh: Page): Promise<string[]> {
     const left = await leftOn(fresh, fresh.store);
     void fresh.chats.active;
@@ -737,7 +740,7 @@ export class Run {
     return answers.map(([id]) => `${id} is lost`);
   }
 
-  /** A result that was taken must stand beside its call. */
+  /** An accepted result must be saved with its tool call. */
   #unanswered(stored: readonly MessageNode[]): string[] {
     const waiting = stored.flatMap(({ key, data }) =>
       callsIn(data).flatMap((call) => (waits(call) ? keyOf(key, call.toolCallId) : [])),
@@ -770,7 +773,7 @@ export class Run {
     return wrong.flat();
   }
 
-  /** The list, the screen, what the page takes for saved, and the chain as the store has it: one and the same. */
+  /** The list, the screen, the page's saved messages, and the chain in the store: all must be equal. */
   async #misshownOn({ chats, engine, store, seen }: MortalPage, i: number): Promise<string[]> {
     if (chats.active.isBusy) return [`page ${i} is busy`];
     const { messages, remoteMessages } = engine.state.getState();
@@ -778,7 +781,7 @@ export class Run {
     const chain = !head ? [] : await store.getMessageChain('c', head, { limit: messages.length });
     const [shown, saved] = [words(chats.active.messages), words(messages)];
     const [screen, stored] = [seen?.() ?? shown, words(chain.map(({ data }) => data))];
-    // What waited when its page was left stands behind it, on pages that were opened since.
+    // Questions that an earlier page left queued are shown behind it, on pages that were opened since.
     const left = await leftOn({ engine }, store);
     const waiting = chats.active.messages.filter(({ id }) => engine.node(id) === undefined);
     const shownThen = words(chats.active.messages.filter((message) => !waiting.includes(message)));
@@ -802,7 +805,7 @@ export class Run {
     });
   }
 
-  /** Whether an answer says what it was told; one that goes on from an older one begins with that one's words. */
+  /** Whether an answer has the words that it was told; a continued one begins with those of the earlier answer. */
   #isTrue(node: MessageNode, stored: readonly MessageNode[]): boolean {
     const message = node.data;
     const [spoken, told] = [spokenIn(message), this.#expected(node)];
@@ -820,7 +823,7 @@ export class Run {
   }
 }
 
-/** What waited when its page was left on the branch that is shown, or on one that is deleted; in words, oldest first. */
+/** The questions left queued on the shown branch, or on a deleted one, as words, oldest first. */
 async function leftOn({ engine }: Pick<MortalPage, 'engine'>, store: ContextStore): Promise<string[]> {
   const { branches, branchId } = engine.state.getState();
   const isHere = (id: string | undefined): boolean =>
@@ -833,24 +836,24 @@ async function leftOn({ engine }: Pick<MortalPage, 'engine'>, store: ContextStor
   return left.map(({ message }) => words([message]));
 }
 
-/** Whether an answer grows on some branch, or was reserved there and is about to be asked for. */
+/** Whether an answer grows on some branch, or is reserved there and about to be requested. */
 function growsIn(engine: ContextEngine): boolean {
   const heads = engine.state.getState().branches.map(({ headMessageId }) => headMessageId ?? '');
   return heads.some((id) => engine.status(id) === 'streaming');
 }
 
-/** What was only reserved for an answer is no version of it yet. */
+/** A reserved answer is no version yet. */
 function isShown({ data, status }: MessageNode): boolean {
   return data.parts.length > 0 || status === 'complete';
 }
 
-/** Versions of what is shown that its pager does not know of, and those that it knows of and that are none. */
+/** Versions of shown messages that their pagers do not know, and those that they know and that do not exist. */
 function misnumbered({ engine, chats, pager }: MortalPage, stored: readonly MessageNode[]): string[] {
   return chats.active.messages.flatMap(({ id }) => {
-    // Versions may have one id: the one on the branch that is shown is meant.
+    // Versions may share an id: that on the shown branch is meant.
     const key = engine.node(id)?.key ?? '';
     const node = stored.find((one) => one.key === key);
-    // What waits is no version of anything.
+    // A queued question is no version of anything.
     if (!node) return [];
     const versions = stored
       .filter(isShown)
@@ -868,7 +871,7 @@ function misnumbered({ engine, chats, pager }: MortalPage, stored: readonly Mess
   });
 }
 
-/** A word that an answer was made to say. */
+/** A word of an answer. */
 interface Word {
   readonly word: string;
   isSure: boolean;
@@ -877,22 +880,22 @@ interface Word {
 interface Question {
   readonly text: string;
   readonly page: MortalPage;
-  /** Whether it must be there: not so, when its page died before it was told that it is saved. */
+  /** Whether it must be there: not if its page died before it was acknowledged. */
   isSure: boolean;
   isSettled: boolean;
 }
 
-/** An answer to a call, by a button. */
+/** A tool call that was answered by a button. */
 interface Pressed {
   /** The answer, of several that have this call, on which it was answered. */
   readonly owner: string;
   readonly toolCallId: string;
   readonly page: MortalPage;
-  /** How many lines the page had been called back with by then. */
+  /** How many callbacks the page had had by then. */
   readonly told: number;
 }
 
-/** Whether an answer went on from another one, as a version of its own, when that one held this call. */
+/** Whether an answer continued another one with this tool call, as a version of its own. */
 function beginsAs(answer: MessageNode, older: MessageNode, toolCallId: string): boolean {
   return (
     older.parentId === answer.parentId && callsIn(older.data).some((call) => call.toolCallId === toolCallId)

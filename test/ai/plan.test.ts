@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { planTurn, type Saved } from '../../src/ai/plan.ts';
 import { sameContent } from '../../src/engine/same.ts';
 
-/** `q1 a1 q2`: messages by id; `q1!` says something else than `q1`; `a1~` is empty. */
+/** `q1 a1 q2`: messages by id; `q1!` has another text than `q1`; `a1~` is empty. */
 function list(line: string): UIMessage[] {
   return line
     .split(' ')
@@ -23,7 +23,7 @@ function plan(asked: string, saved: string, messageId?: string): string {
 
 const HOW = { 'in place': '', 'as a version': ' once more', anew: ' anew' } as const;
 
-/** What is saved, where that is one conversation, under keys that are like its ids. */
+/** One saved conversation, under keys that equal its ids. */
 function chain(saved: readonly UIMessage[]): Saved<UIMessage> {
   const find = (key: string | null): number => saved.findIndex(({ id }) => `key:${id}` === key);
   return {

@@ -10,10 +10,10 @@ import type { Exchange } from '../support/transport.ts';
 import { afterReload, changed, openPage, SDK, words, type Page } from './story.ts';
 
 const { setTimeout: later } = globalThis;
-/** A task of the browser, also where a test has the time in hand: what is written in memory is written. */
+/** Waits for a task of the browser, also with a fake clock: writes to memory are done then. */
 const settle = (): Promise<void> => new Promise((resolve) => later(resolve));
 
-/** The questions that a store keeps for later, oldest first. */
+/** The questions in the store's queue, oldest first. */
 async function kept(store: ContextStore): Promise<string> {
   await settle();
   const entries = Object.values(await fieldsIn(store, 'queued')) as Entry[];
@@ -25,7 +25,7 @@ interface Entry {
   readonly message: UIMessage;
 }
 
-/** Whether questions that wait are among what is written. */
+/** Whether a write contains queued questions. */
 function writesWaiting([, { marks }]: Parameters<ContextStore['commit']>): boolean {
   return marks.some(({ id }) => id.startsWith('waiting '));
 }
@@ -36,7 +36,7 @@ function codeOf(error: unknown): unknown {
   return isContextError(error) ? error.code : error;
 }
 
-/** A page on which an answer grows, and two questions wait, and are kept. */
+/** A page with a growing answer, and two queued questions that are saved. */
 async function waitingPage(
   store?: ContextStore,
   options: Parameters<typeof openPage>[1] = {},
@@ -58,16 +58,16 @@ interface Waiting {
   readonly chat: ContextChat;
   /** The answer that grows. */
   readonly first: Exchange;
-  /** What became of the two questions. */
+  /** The promises of the two questions. */
   readonly sent: readonly Promise<void>[];
 }
 
-/** The page is gone, and another one opened. */
+/** The page is gone, and another one is opened. */
 async function reload({ store }: Page, options = {}): Promise<Page> {
   await settle();
   const page = await openPage(afterReload(store), options);
   void page.chats.active;
-  // The code that knows what waits comes a moment after the conversation.
+  // The code of the queue is loaded a moment after the conversation.
   await loadMore();
   await settle();
   return page;
@@ -147,7 +147,7 @@ describe('a question that is sent while an answer grows', () => {
     await reloaded.ask('Two?', 'Second.');
     expect(await reloaded.stored()).toBe('q: One? | q: Two? | a: Second.');
     expect(await kept(page.store)).toBe('');
-    // A page that still waits with it shows it once.
+    // A page that still has it queued shows it once.
     await settle();
     expect(page.shown().split('One?')).toHaveLength(2);
   });
@@ -406,7 +406,7 @@ describe('what waits, while it waits', () => {
     await page.chats.whenSettled();
     await settle();
     expect(words(chat.messages)).toContain('q: Two? | q: Three?');
-    // Nobody is about to ask them.
+    // No page holds the locks of them.
     expect(await page.store.held('c')).toEqual(new Set());
     await page.store.restoreChat('c');
     const reloaded = await reload(page);
@@ -452,7 +452,7 @@ describe('a disk that refuses for a while', () => {
   const pass = (ms: number): Promise<unknown> => vi.advanceTimersByTimeAsync(ms);
   let isFull = false;
   let attempts = 0;
-  /** A store that takes no questions which wait while it is full. */
+  /** A store that refuses queued questions while it is full. */
   const moody = (): ContextStore => {
     const store = new InMemoryContextStore();
     return changed(store, {
@@ -508,7 +508,7 @@ describe('a disk that refuses for a while', () => {
 });
 
 describe('a question that waits behind an answer that asks the page for something', () => {
-  /** The answer has ended with a call that the page answers, and a question waits that was sent before. */
+  /** The answer has ended with a tool call for the page, and a question that was sent before is queued. */
   async function askingPage(options: ContextChatOptions = {}): Promise<Pick<Waiting, 'page' | 'chat'>> {
     const page = await openPage(undefined, {
       sendAutomaticallyWhen: lastAssistantMessageIsCompleteWithToolCalls,

@@ -7,19 +7,19 @@ import { mortal } from './person.ts';
 import { fieldsIn } from '../support/stored.ts';
 import { afterReload, changed, openPage, SDK, words, type Page } from './story.ts';
 
-// A page that is gone in the middle of a Continue, and a server that goes on. Most servers replay the request that they
-// are at, which is what came since Continue; some tell the whole answer.
+// A page that dies in the middle of a Continue, and a server that goes on. Most servers replay the current request, which is
+// what came since Continue; some replay the whole answer.
 
 const CALL = { type: 'tool-input-available', toolCallId: '1', toolName: 'dice', input: {} } as const;
 
-/** A page that can be gone. */
+/** A page that can die. */
 interface Leaving extends Page {
-  /** The store, for whoever comes after it. */
+  /** The store, for the page that comes after it. */
   readonly disk: ContextStore;
   leave(): Promise<void>;
 }
 
-/** A page whose server says its words again for whoever comes back. */
+/** A page whose server replays its words to a page that comes back. */
 async function openReplaying(disk: ContextStore = new InMemoryContextStore()): Promise<Leaving> {
   const { store, kill } = mortal(disk);
   const page = await openPage(store);
@@ -29,13 +29,13 @@ async function openReplaying(disk: ContextStore = new InMemoryContextStore()): P
   const leave = async (): Promise<void> => {
     window.dispatchEvent(new Event('pagehide'));
     await settle();
-    // One that lived on would have the last word on its answer: its next draft, a moment later.
+    // A page that lived on would write its next draft a moment later.
     kill();
   };
   return { ...page, disk, leave };
 }
 
-/** The page opened anew: the old one wrote its newest words as it went. */
+/** The page opened anew: the old one wrote its newest words while it went. */
 async function openAnew(page: Leaving): Promise<Leaving> {
   await page.leave();
   return openReplaying(afterReload(page.disk));
@@ -48,7 +48,7 @@ async function cutOff(...words: string[]): Promise<Leaving> {
   return page;
 }
 
-/** What the page is told when it asks its server again. */
+/** The stream that the page gets when it asks its server again. */
 async function lookAgain(page: Page): Promise<Exchange> {
   const replay = page.script.offer();
   void page.chats.active.resumeStream();
@@ -63,24 +63,24 @@ async function goingOn(first: string, ...words: string[]): Promise<Leaving> {
   return page;
 }
 
-/** The page opened anew; its server replays, and `said` does what it says. */
+/** The page opened anew; its server replays, and `said` sends the words. */
 async function reload(before: Leaving, said: (replay: Exchange) => Promise<unknown>): Promise<Leaving> {
   const page = await openAnew(before);
   const replay = page.script.offer();
   void page.chats.active.resumeStream();
-  // On a busy machine a page takes its time to ask, and what it was told before is not even read when it is looked at.
+  // On a busy machine a page asks late.
   await expect.poll(() => replay.stream.locked).toBe(true);
   await said(replay);
   await settle();
   return page;
 }
 
-/** What the server of a request says of it again, and goes on with: `more`. */
+/** The server replays a request's words, and continues: `more`. */
 function again(replay: Exchange, words: string[], ...more: string[]): Promise<void> {
   return replay.answer(...words, ...more);
 }
 
-/** What a page shows in the end, where all that it shows is stored, on the one branch. */
+/** What a page shows in the end, if all of it is stored, on the one branch. */
 async function kept(page: Page): Promise<string> {
   await expect.poll(() => page.chats.active.isBusy).toBe(false);
   await page.chats.whenSettled();
@@ -390,7 +390,7 @@ describe('a page that asks its server for what it still streams', () => {
   });
 });
 
-/** A page asks its server for an answer, which that finds when it is told to. Calls that are answered are sent on. */
+/** A page asks its server for an answer, which comes when the test says so. Answered tool calls are sent on. */
 async function slowLook({ chats, script }: Page): Promise<Look> {
   const replay = script.offer();
   const { promise: isFound, resolve: find } = Promise.withResolvers<void>();
@@ -415,7 +415,10 @@ interface Look {
   readonly resumed: Promise<void>;
 }
 
-/** A page with an answer, whose disk writes nothing before it may, and whose server has nothing and says so when it is told to. */
+/**
+ * A page with an answer, whose disk writes nothing before it may, and whose server answers that it has nothing, when the test
+ * says so.
+ */
 async function openBefore(): Promise<Before> {
   const disk = new InMemoryContextStore();
   let save = (): void => {};
@@ -447,11 +450,11 @@ async function openBefore(): Promise<Before> {
 
 interface Before {
   readonly page: Page;
-  /** What was shown and not saved when the chat said that it is ready. */
+  /** What was shown and not saved when the chat said `ready`. */
   readonly unsaved: readonly string[];
   /** Whether the server is asked at this moment. */
   readonly isAsked: () => boolean;
-  /** Answers the look at the server that is oldest; false where there is none. */
+  /** Answers the oldest request to take up an answer; false where there is none. */
   readonly serverHasNothing: () => boolean;
   readonly save: () => void;
 }

@@ -9,27 +9,27 @@ import { scriptedTransport, settle, type Exchange, type ScriptedTransport } from
 /** The AI SDK that the tests run on: 5, 6 or 7. */
 export const SDK = Number(globalThis.process?.env['AI_SDK'] ?? 7);
 
-/** One page: an engine over a store, its chats, and a model that says what the test says. */
+/** One page: an engine over a store, its chats, and a scripted model. */
 export interface Page {
   readonly engine: ContextEngine;
   readonly chats: ContextChats;
   readonly script: ScriptedTransport;
   readonly store: ContextStore;
-  /** The list that is shown, in words. */
+  /** The shown list, as words. */
   shown(): string;
-  /** What the store holds of a branch, in words: what another page would find. */
+  /** A branch in the store, as words: what another page would find. */
   stored(branch?: string): Promise<string>;
-  /** The list that is shown, where a branch is stored like that; else both, told apart. */
+  /** The shown list, if the branch is stored like that; else both. */
   saved(branch?: string): Promise<string>;
   /** A question and its whole answer. */
   ask(question: string, ...answer: string[]): Promise<void>;
-  /** Continue: the answer goes on, as far as these words. */
+  /** Continues the answer, up to these words. */
   goOn(...answer: string[]): Promise<Exchange>;
-  /** Other words for the question of this id, and the whole answer to them. */
+  /** Edits the question of this id, and answers it. */
   reword(id: string, text: string, ...answer: string[]): Promise<void>;
-  /** A question, and an answer that breaks off behind these words. */
+  /** A question, and an answer that is cut off behind these words. */
   cut(question: string, ...answer: string[]): Promise<void>;
-  /** The stream that a server gives whoever comes back for an answer, and when that is taken up. */
+  /** The stream that a server gives to a page that comes back, and when that page has taken it up. */
   takeUp(): Promise<{ readonly replay: Exchange; readonly resumed: Promise<void> }>;
   /** A question and its answer so far, which grows. */
   begin(question: string, ...answer: string[]): Promise<Exchange>;
@@ -38,8 +38,8 @@ export interface Page {
 type PageOptions = ContextChatOptions & Pick<ContextEngineOptions, 'onConflict'>;
 
 /**
- * Opens the chat `c` of user `me`: in the app of test/apps that is plain `useChat` but for one line where `CHATS` is `app`; else,
- * and in Node, where there is no page, as engine and chats, without a component.
+ * Opens the chat `c` of user `me`: in the app of test/apps, which is plain `useChat` but for one line, where `CHATS` is `app`;
+ * otherwise, and in Node, as engine and chats without a component.
  */
 export async function openPage(
   store: ContextStore = new InMemoryContextStore(),
@@ -48,7 +48,7 @@ export async function openPage(
   return pageOf(store, options, (globalThis.document && openInApp) ?? openChats);
 }
 
-/** The same, never with a component: for what is told of the chats themselves, and to make a long one in no time. */
+/** Opens the chat without a component: for tests of the chats themselves, and to make a long one fast. */
 export async function openPlainly(
   store: ContextStore = new InMemoryContextStore(),
   options: PageOptions = {},
@@ -64,7 +64,7 @@ async function pageOf(store: ContextStore, options: PageOptions, open: Open): Pr
     const head = (await store.listBranches('c')).find(({ name }) => name === branch)?.headKey;
     return head ? words((await store.getMessageChain('c', head)).map(({ data }) => data)) : '';
   };
-  /** The request that something leads to, answered as far as these words. */
+  /** The request that an action leads to, answered up to these words. */
   const growing = async (asking: PromiseLike<unknown>, answer: readonly string[]): Promise<Exchange> => {
     void asking;
     const exchange = await script.next();
@@ -115,7 +115,7 @@ const app = import.meta.env['CHATS'] === 'app' ? await import('../apps/chatsInAp
 // Each page has a store of its own.
 const openInApp: Open | undefined = app && ((store, options) => app.openInApp(changed(store, {}), options));
 
-/** A list as words: `q: hello | a: hi`; the texts of a message stand between slashes, tools by name and state. */
+/** A list as words: `q: hello | a: hi`; texts of a message are separated by slashes, tools are shown by name and state. */
 export function words(messages: readonly UIMessage[]): string {
   return messages
     .map(({ role, parts }) => `${role === 'user' ? 'q' : 'a'}: ${partsAsWords(parts)}`)
@@ -131,12 +131,12 @@ function partsAsWords(parts: UIMessage['parts']): string {
     .join('/');
 }
 
-/** The same data, as a page finds it that was loaded anew: the locks fell with the old page. */
+/** A store on the same data, as a page finds it after a reload: the locks ended with the old page. */
 export function afterReload(before: ContextStore): ContextStore {
   return changed(before, { held: async () => new Set() });
 }
 
-/** The same store, on a disk that takes its time. */
+/** A store on a slow disk. */
 export function slowly(store: ContextStore, ms = 20): ContextStore {
   return changed(store, {
     commit: async (...args) => {
@@ -156,7 +156,7 @@ export function changed(store: ContextStore, methods: Partial<ContextStore>): Co
   });
 }
 
-/** What was noted about the request that an exchange answers. */
+/** The note of a request. */
 export function noteOf({
   sent,
 }: {

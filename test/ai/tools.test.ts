@@ -30,7 +30,7 @@ const give = (output: unknown, toolCallId = 'call-1') => ({
   output: output as never,
 });
 
-/** From now on, an answer goes on when its last call has a result. */
+/** From now on, the chat sends an answer on when its last tool call has a result. */
 function goesOnByItself(): void {
   const sendAutomaticallyWhen = lastAssistantMessageIsCompleteWithToolCalls;
   page.chats.configure({ transport: page.script.transport, sendAutomaticallyWhen });
@@ -257,7 +257,7 @@ it.each(['streams', 'was stopped'])(
   },
 );
 
-/** What is given on the branch that is shown, at each of many moments after another one that holds the answer went on. */
+/** Gives a result on the shown branch at each of many moments after another branch with the answer was continued. */
 async function givenWhileAsked(
   chunks: readonly UIMessageChunk[],
   then: (given: Page['chats']['active'], exchange: Exchange, delay: number) => Promise<void>,

@@ -7,7 +7,7 @@ import { InMemoryContextStore } from '../../src/store/memory.ts';
 import { settle } from '../support/transport.ts';
 import { changed, openPage, words, type Page } from './story.ts';
 
-/** A chat that somebody keeps without us: the AI SDK's own, over the plainest state. */
+/** An app's own chat: the AI SDK's, over the plainest state. */
 class OwnChat extends AbstractChat<UIMessage> {
   constructor(page: Page, { branch, follows }: { branch?: string; follows?: boolean } = {}) {
     const own: { chat?: OwnChat } = {};

@@ -17,7 +17,7 @@ import { afterReload, words } from './story.ts';
 
 let engine: ContextEngine;
 let script: ScriptedTransport;
-/** What useChat gave the component last. */
+/** The last result of useChat in the component. */
 let chat: UseChatHelpers<UIMessage>;
 /** Every frame that was committed: the branch, the list and the status. */
 let frames: string[];
@@ -94,8 +94,8 @@ async function answer(exchange: Exchange, ...texts: string[]): Promise<void> {
 const shown = (): string => words(chat.messages);
 
 /**
- * The frames, but for those of an answer that is about to say its first word: AI SDK 5 and 6 commit them one by one,
- * within the task that says it.
+ * The frames, without those of an answer that is about to say its first word: AI SDK 5 and 6 commit them one by one, within the
+ * task of that word.
  */
 const told = (): string[] => frames.filter((frame) => !frame.includes('a:  :'));
 

@@ -15,7 +15,7 @@ import { storedMessages } from '../support/stored.ts';
 import { requestOf } from './acted.ts';
 import { afterReload, SDK, words } from './story.ts';
 
-/** Every verb of useChat, as an app calls it, and what is kept of it. */
+/** Every verb of useChat, as an app calls it, and what is saved after it. */
 let store: InMemoryContextStore;
 let engine: ContextEngine;
 let script: ScriptedTransport;
@@ -61,7 +61,7 @@ async function ask(action: () => unknown, ...answer: string[]): Promise<Exchange
   return exchange;
 }
 
-/** All that the store holds of the chat, on whichever branch, in the order in which it was said. */
+/** All messages of the chat in the store, on every branch, in the order of their making. */
 async function stored(): Promise<UIMessage[]> {
   return storedMessages(store);
 }

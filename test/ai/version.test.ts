@@ -6,8 +6,8 @@ import { type Exchange } from '../support/transport.ts';
 import { afterReload, noteOf, openPage, slowly, words, type Page } from './story.ts';
 
 /**
- * Continue on an answer in mid-conversation is a version of it. It is made with its first word: one that never got any
- * says what is there already, and nobody asked for the same once more.
+ * Continue on an answer in the middle of a conversation makes a version of it, with its first word: a version without new words
+ * would repeat the answer, and nobody asked for that.
  */
 
 let store: ContextStore;
@@ -34,7 +34,7 @@ async function goOn(): Promise<{ readonly more: Promise<void>; readonly exchange
   return { more, exchange: await page.script.next() };
 }
 
-/** What is left of a version that never said more: nothing. */
+/** Nothing is left of a version without new words. */
 async function expectNothing(at = page): Promise<void> {
   const { branches } = at.engine.state.getState();
   expect(branches.map(({ name }) => name)).toEqual(['main']);
@@ -178,7 +178,7 @@ describe('an answer in mid-conversation that goes on in two tabs', () => {
     await there.engine.checkout(cut);
     return there;
   }
-  /** The other tab was refused, and shows what was there; the version of this one is the only one. */
+  /** The other tab was refused, and shows the answer as it was; this tab's version is the only one. */
   async function expectOne(there: Page, own: Exchange): Promise<void> {
     expect(there.chats.active.error).toMatchObject({ code: 'busy' });
     expect(there.shown()).toBe('q: One? | a: The quick ');

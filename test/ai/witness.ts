@@ -8,39 +8,41 @@ import type { MortalPage } from './person.ts';
 import { noteOf, words } from './story.ts';
 
 /**
- * Who looks over the shoulder of somebody who presses every button, and speaks up at the very moment at which
- * something is wrong: much that goes wrong on the way is right again in the end.
+ * Observes a person who presses every button, and reports a problem in the moment when it happens: many problems on the way are
+ * gone in the end.
  */
 export class Witness {
   readonly found: string[] = [];
-  /** The calls that were seen answered on a page that said that all of it is saved, by {@link keyOf}. */
+  /** The tool calls that were answered on a page which said that everything is saved, by {@link keyOf}. */
   readonly kept: Set<string> = new Set();
-  /** Every request, with the page that it came from. */
+  /** Every request, with its page. */
   readonly #asked: Map<Exchange, MortalPage> = new Map();
-  /** What stands before each answer, and its own id: as it was when it was asked for. */
+  /** The messages before each answer, and its own id, as of its request. */
   readonly #behind: Map<Exchange, readonly string[]> = new Map();
   /** The branches on which a question may be asked: the one that it was typed on, and those made since. */
   readonly #typedOn: Map<string, Typed> = new Map();
-  /** How often an answer may go on that was begun before, on each page. */
+  /** How often an earlier answer may be continued, on each page. */
   readonly #goesOn: Map<MortalPage, number> = new Map();
-  /** The answers that somebody let go on: one that was whole may be cut then, before a word of more is asked for. */
+  /** The answers that somebody continued: a complete one may be cut off then, before more is requested. */
   readonly #mayGoOn: Set<string> = new Set();
-  /** The requests for more of an answer. */
+  /** The requests that continue an answer. */
   readonly #more: Set<Exchange> = new Set();
-  /** The answers that a button, an edit or another try was to stop. */
+  /** The answers that a button, an edit or another try should stop. */
   readonly #toBeStopped: Set<Exchange> = new Set();
-  /** The answers that were taken up again, and on which branch: a page looks for a moment whether it has a place for one. */
+  /** The answers that were taken up, and their branches: a page checks for a moment whether it has a place for one. */
   readonly #taken: Map<Exchange, string> = new Map();
-  /** The answers that pages asked for again and were given, but for those that they let go of at once. */
+  /** The streams that pages got for answers that they asked for again, except those that they cancelled at once. */
   readonly #finds: Set<Find> = new Set();
-  /** The answers that pages have places for, also where they gave them up before they asked, and whether they are over. */
+  /**
+   * The answers for which pages have reserved a place, even if they gave it up before the request, and whether they have ended.
+   */
   readonly #begun: Map<string, { readonly page: MortalPage; readonly branch: string; isOver: boolean }> =
     new Map();
-  /** How the last request of each answer ended, where that is sure. */
+  /** How the last request of each answer ended, if that is sure. */
   readonly #ends: Map<string, { readonly exchange: Exchange; readonly end: string }> = new Map();
-  /** What a person said to each call that asked for leave. */
+  /** The person's approvals and denials, by tool call. */
   readonly #leave: Map<string, Set<boolean>> = new Map();
-  /** The questions that were sent, as long as they were seen nowhere: neither saved nor kept for their turn. */
+  /** The sent questions that were not seen yet, neither saved nor queued. */
   readonly #unseen: Map<string, Unseen> = new Map();
   readonly #seen: Set<string> = new Set();
   /** The chats that are listened to. */
@@ -54,7 +56,7 @@ export class Witness {
     this.#isOpen = isOpen;
   }
 
-  /** Hears of each request of a page as it goes out, and of each answer that it begins. */
+  /** Observes each request of a page as it goes out, and each answer that it begins. */
   watch(page: MortalPage): MortalPage {
     page.engine.subscribe((event) => {
       if (event.type !== 'stream') return;
@@ -73,24 +75,24 @@ export class Witness {
     return page;
   }
 
-  /** Looks at a page in the very moment in which its chat says that it is ready: a moment later it may be true. */
+  /** Checks a page in the moment when its chat says `ready`: a moment later it may be true. */
   #listen(page: MortalPage, chat: ContextChat | undefined): void {
     if (!chat || this.#heard.has(chat)) return;
     this.#heard.add(chat);
     chat['~registerStatusCallback'](() => {
       const isReady = chat.status === 'ready' && chat === page.chats.active && !this.#dead.has(page);
-      // Between two answers a question may just have been typed, which waits for its turn.
+      // Between two answers a question may just have been typed, and is queued.
       const answers = chat.messages.filter(({ role }) => role === 'assistant');
       if (isReady) void this.#compareWords(page, answers);
     });
   }
 
-  /** A page dies: what it says from then on is of no account. */
+  /** A page dies: it is not observed any more. */
   buries(page: MortalPage): void {
     this.#dead.add(page);
   }
 
-  /** Answers hang on words that stay: none is asked for behind one that grows, and none goes on beneath one. */
+  /** Answers follow settled messages: none is requested behind a growing one, and none is continued before one. */
   #compareChains(exchange: Exchange, chain: readonly MessageNode[]): void {
     const ids = chain.map(({ key }) => key);
     const own = String(noteOf(exchange)['answerKey']);
@@ -103,7 +105,7 @@ export class Witness {
     this.#behind.set(exchange, ids);
   }
 
-  /** A version is made with its first word: until then, what it is made from stands in its place. */
+  /** A version is made with its first word: until then, the answer that it continues stands for it. */
   async #chainOfVersion({ store }: MortalPage, exchange: Exchange): Promise<readonly MessageNode[]> {
     const of = goesOnFrom(exchange);
     const chain = of === undefined ? [] : await store.getMessageChain('c', of);
@@ -119,7 +121,7 @@ export class Witness {
     const { messages } = exchange.sent;
     const own = await page.store.getMessageChain('c', String(noteOf(exchange)['answerKey']));
     const chain = own.length > 0 ? own : await this.#chainOfVersion(page, exchange);
-    // One that fails or is stopped takes back what was reserved for its answer, maybe before a real disk was read.
+    // A request that fails or is stopped removes its reserved answer, maybe before a real disk was read.
     if (!this.#isOpen(exchange)) return;
     this.#compareChains(exchange, chain);
     if (typed) await this.#compareEnds(page, exchange, typed, chain.at(-2)?.parentKey ?? null);
@@ -129,7 +131,7 @@ export class Witness {
       );
   }
 
-  /** A question that was asked on a branch of its own must not hang on the end of the one that it was typed on. */
+  /** A question that was asked on a branch of its own must not follow the end of the branch on which it was typed. */
   async #compareEnds(
     page: MortalPage,
     { sent: { messages } }: Exchange,
@@ -138,14 +140,14 @@ export class Witness {
   ): Promise<void> {
     const own = page.engine.state.getState().branches.find((branch) => branch.id === id);
     if (!own || own.headKey !== parentKey) return;
-    // Another page wrote there in that moment, and its answer came to nothing: what it was reserved is taken back.
+    // Another page wrote there in that moment, and its answer was removed because it never got a word.
     const ids = new Set((await allOf(page.store)).map((node) => node.id));
     const isTakenBack = beside(own.name).some((answerId) => !ids.has(answerId));
     if (!isTakenBack)
       this.found.push(`${questionsIn(messages)} was typed at the end of ${own.name}, and is not on it`);
   }
 
-  /** No answer is said twice at once, and no two grow in one chat. */
+  /** No answer is told twice at once, and no two grow in one chat. */
   #compareAnswers(exchange: Exchange): void {
     const others = [...this.#asked.keys()].filter((other) => other !== exchange && this.#isHeard(other));
     const { answerKey: answerId } = noteOf(exchange);
@@ -161,7 +163,7 @@ export class Witness {
     if (!this.found.includes(problem)) this.found.push(problem);
   }
 
-  /** Whether an answer may still say something, and somebody hears it: a page that found one may leave it to another. */
+  /** Whether an answer may still get words that a page reads: a page may leave a found one to another page. */
   #isHeard(exchange: Exchange): boolean {
     if (!this.#isOpen(exchange)) return false;
     const finds = [...this.#finds].filter((find) => find.exchange === exchange && this.#isAlive(find));
@@ -173,7 +175,7 @@ export class Witness {
     return own !== undefined && !this.#dead.has(own) && signal?.aborted !== true;
   }
 
-  /** A page asked for an answer that its server still streams, and was given it. */
+  /** A page asked for an answer that its server still streams, and got it. */
   finds(find: Find): void {
     const { stream } = find;
     const cancel = stream.cancel.bind(stream);
@@ -184,14 +186,14 @@ export class Witness {
     };
   }
 
-  /** In the end: answers that were found, and that nobody reads or lets go of, so that their servers go on for nobody. */
+  /** In the end: found answers that nobody reads or cancels, so that their servers go on for nobody. */
   left(): string[] {
     const left = [...this.#finds].filter((find) => !find.stream.locked && this.#isAlive(find));
     const ids = left.map(({ exchange }) => String(noteOf(exchange)['answerKey']));
     return ids.map((id) => `${id} was found at its server, and neither taken up nor let go`);
   }
 
-  /** Where the question was typed, if it is asked elsewhere. */
+  /** Where a question was typed, if it is asked on another branch. */
   #comparePlaces(page: MortalPage, exchange: Exchange): Typed | undefined {
     const { answerKey: answerId, branchId } = noteOf(exchange);
     const before = [...this.#asked.keys()];
@@ -208,15 +210,15 @@ export class Witness {
     return typed;
   }
 
-  /** Whether it is this page that an answer is for. */
+  /** Whether an answer is for this page. */
   isFor(page: MortalPage, exchange: Exchange): boolean {
     return this.#asked.get(exchange) === page;
   }
 
-  /** A page takes up an answer that was asked for on one that is gone, and maybe on another branch that holds it. */
+  /** A page takes up an answer that a dead page requested, maybe on another branch that holds it. */
   takesUp(page: MortalPage, exchange: Exchange, branchId: string): void {
     const gone = this.#asked.get(exchange);
-    // What its calls were given there may let it go on here, when it ends.
+    // The results of its tool calls may let it continue here when it ends.
     if (gone && gone !== page && this.#mayGoOn.has(String(noteOf(exchange)['answerId'])))
       this.#goesOn.set(page, (this.#goesOn.get(page) ?? 0) + (this.#goesOn.get(gone) ?? 0));
     this.#asked.set(exchange, page);
@@ -225,12 +227,12 @@ export class Witness {
     this.#toBeStopped.delete(exchange);
   }
 
-  /** The branch whose chat has an answer. The others that hold it are not its own: what is done there does not stop it. */
+  /** The branch whose chat has the answer. Acts on other branches that hold it do not stop it. */
   #branchOf(exchange: Exchange): string {
     return this.#taken.get(exchange) ?? String(noteOf(exchange)['branchId']);
   }
 
-  /** Whether an answer was ever asked of a server. */
+  /** Whether an answer was ever requested. */
   hasAskedFor(id: string): boolean {
     return [...this.#asked.keys()].some((exchange) => noteOf(exchange)['answerKey'] === id);
   }
@@ -245,7 +247,7 @@ export class Witness {
   types(text: string, page: MortalPage, chat: ContextChat): void {
     const own = chat.branchId;
     if (own === undefined) return;
-    // A branch that is being made for the chat is its own already.
+    // A branch that is being made for the chat counts as its own.
     const { branches } = page.engine.state.getState();
     const others = new Set(branches.flatMap(({ id }) => (page.chats.get(id) === chat ? [] : [id])));
     const over = new Set([...this.#begun].flatMap(([id, { isOver }]) => (isOver ? [id] : [])));
@@ -256,17 +258,17 @@ export class Witness {
     this.#typedOn.set(text, { own, others, beside });
   }
 
-  /** A question is sent. From now on it must not be lost: soon it is saved, or kept until its turn. */
+  /** A question is sent. It must not be lost from now on: soon it is saved, or queued. */
   sends(text: string, page: MortalPage, now: number | undefined): void {
     this.#unseen.set(text, { page, since: now, looks: 0 });
   }
 
-  /** A question was refused, in words, or its page is gone with what it had not written. */
+  /** A question was refused, or its page died before it was written. */
   isExcused(text: string): void {
     this.#unseen.delete(text);
   }
 
-  /** Whether a question was saved or kept at some time: whatever happens then, it is there. */
+  /** Whether a question was once saved or queued: then it must be there in the end. */
   hasSeen(text: string): boolean {
     return this.#seen.has(text);
   }
@@ -284,19 +286,19 @@ export class Witness {
     }
   }
 
-  /** Somebody lets an answer go on: says so, or gives what a tool waits for. */
+  /** Somebody continues an answer: directly, or by a tool result. */
   letsGoOn(page: MortalPage, messages: readonly UIMessage[]): void {
     for (const { id } of messages) this.#mayGoOn.add(id);
     this.#goesOn.set(page, (this.#goesOn.get(page) ?? 0) + 1);
   }
 
-  /** Somebody stops answers, or asks for another version, which stops those that grow in its chat. */
+  /** Somebody stops answers, or asks for another version, which stops the growing ones of its chat. */
   toBeStopped(growing: readonly Exchange[]): true {
     for (const exchange of growing) this.#toBeStopped.add(exchange);
     return true;
   }
 
-  /** The answers that grow in a chat: on its branch, or on one that is made with their first word. */
+  /** The growing answers of a chat: on its branch, or on one that is made with their first word. */
   growingIn(page: MortalPage, { branchId, messages, isBusy }: ContextChat): Exchange[] {
     const last = isBusy ? messages.at(-1)?.id : undefined;
     const isVersion = (exchange: Exchange): boolean =>
@@ -307,7 +309,7 @@ export class Witness {
     );
   }
 
-  /** A stop has come to its end: so have the answers that grew. */
+  /** A stop has ended: so must the answers that grew. */
   hasStopped({ engine }: MortalPage, stopped: readonly Exchange[]): void {
     for (const exchange of stopped) {
       const id = String(noteOf(exchange)['answerKey']);
@@ -318,14 +320,14 @@ export class Witness {
     }
   }
 
-  /** What a tool was given, or a person's word on it, is said to be kept. */
+  /** A tool result, or an approval, was acknowledged as saved. */
   async isKept({ store }: MortalPage, owner: string, toolCallId: string): Promise<void> {
     const node = await store.getMessage('c', owner);
     const call = node && callsIn(node.data).find((one) => one.toolCallId === toolCallId);
     if (call && waits(call)) this.found.push(`${toolCallId} was told to be kept, and is not`);
   }
 
-  /** A person's word on a call. */
+  /** A person approves or denies a tool call. */
   gives(toolCallId: string, approved: boolean): void {
     this.#leave.set(toolCallId, (this.#leave.get(toolCallId) ?? new Set()).add(approved));
   }
@@ -335,12 +337,12 @@ export class Witness {
     this.#ends.set(String(noteOf(exchange)['answerKey']), { exchange, end });
   }
 
-  /** How an answer ended is not sure: its page died, or it goes on. */
+  /** How an answer ended is not sure: its page died, or it is continued. */
   forgets(exchange: Exchange): void {
     this.#ends.delete(String(noteOf(exchange)['answerKey']));
   }
 
-  /** What must be true between any two acts. */
+  /** Checks what must hold between any two acts. */
   async look(page: MortalPage, now?: number): Promise<void> {
     const { chats } = page;
     for (const exchange of this.#openOf(page).filter((one) => this.#isHeard(one)))
@@ -355,43 +357,43 @@ export class Witness {
     const isIdle = !chats.active.isBusy && page.engine.attached?.isBusy !== true;
     if (isIdle) this.#checked.set(page, messages);
     const stored = await this.#compareWords(page, messages);
-    // A result that another chat of the page was given is shown here, too, a moment before that one has saved it.
+    // A result that another chat of the page got is shown here, too, a moment before that chat has saved it.
     if (isIdle) for (const message of messages) this.#compareCalls(page, message, stored.get(message.id));
   }
 
-  /** A page that says that it is ready says that all that it shows is saved. Gives what is. */
+  /** Checks that a page which says `ready` has saved all that it shows. Returns what is stored. */
   async #compareWords(
     page: MortalPage,
     messages: readonly UIMessage[],
   ): Promise<ReadonlyMap<string, UIMessage>> {
     const { isBusy } = page.chats.active;
-    // What another chat of the page says is shown here, too: that chat does not say that it is ready.
+    // Words of another chat of the page are shown here, too, and that chat does not say `ready`.
     const isOther = !isBusy && page.engine.attached?.isBusy === true;
     const ids = messages.map(({ id }) => id);
-    // At once: the next request may let this very answer go on.
+    // Read both at once: the next request may continue this very answer.
     const [waiting, nodes] = await Promise.all([queued(page.store), storedNodes(page.store, 'c', ids)]);
-    // Versions may have one id: the one that says what is shown counts.
+    // Versions may share an id: the one with the shown content counts.
     const all = [...waiting.map(({ message }) => message), ...nodes.map(({ data }) => data)];
     const storedAs = (one: UIMessage): UIMessage | undefined =>
       all.findLast((other) => other.id === one.id && beginsWith(other, one));
-    // What is stored may be more: an answer that another chat of the page goes on with.
+    // The stored answer may be longer: another chat of the page continues it.
     const unsaved = isOther ? undefined : messages.find((one) => !storedAs(one));
     if (unsaved) this.found.push(`ready, and "${textOf(unsaved)}" (${unsaved.id}) is not saved`);
     const unsettled = nodes.find((node) => node.status === 'streaming' && this.#hasEnded(page, node));
-    // What somebody asked for more of meanwhile streams again: the page says so by then.
+    // An answer that somebody continued meanwhile streams again, and its page is busy.
     if (unsettled && !isBusy && !page.chats.active.isBusy)
       this.found.push(`ready, and ${unsettled.id} is not settled`);
     return new Map(messages.flatMap((one) => [[one.id, storedAs(one) ?? NOTHING]]));
   }
 
-  /** Whether the chat that a page shows had an answer that came to its end, and that nobody lets go on. */
+  /** Whether the shown chat had an answer that ended, and that nobody continues. */
   #hasEnded(page: MortalPage, { id, key }: MessageNode): boolean {
     const exchange = this.#ends.get(key)?.exchange;
     if (!exchange || exchange.isStopped || this.#mayGoOn.has(id)) return false;
     return this.isFor(page, exchange) && this.#branchOf(exchange) === page.chats.active.branchId;
   }
 
-  /** A call that is answered on a page that has nothing left to do is answered in the store. */
+  /** A tool call that is answered on an idle page is answered in the store. */
   #compareCalls({ engine }: MortalPage, shown: UIMessage, stored: UIMessage | undefined): void {
     const saved = new Map(callsIn(stored ?? NOTHING).map((call) => [call.toolCallId, call]));
     for (const call of callsIn(shown).filter((one) => !waits(one))) {
@@ -407,13 +409,13 @@ export class Witness {
     );
   }
 
-  /** Before everything is brought to its end: what should have stopped by now. */
+  /** Checks, before everything is brought to its end, what should have stopped by now. */
   checkStops(): void {
     for (const exchange of this.#toBeStopped)
       if (this.#isOpen(exchange)) this.found.push(`${String(noteOf(exchange)['answerKey'])} was not stopped`);
   }
 
-  /** What is wrong with what is stored in the end. */
+  /** The problems of a stored message in the end. */
   wrongIn(node: MessageNode): string[] {
     return [
       ...this.#wrongEnd(node),
@@ -426,9 +428,9 @@ export class Witness {
     const known = this.#ends.get(key);
     if (!known || known.exchange.isStopped || this.#mayGoOn.has(id)) return [];
     const { end, exchange } = known;
-    // More was asked for, and not a word came: the answer is what it was.
+    // More was requested, and no word came: the answer is what it was.
     if (this.#more.has(exchange) && exchange.isSilent) return [];
-    // A connection that closes without a word of farewell was cut where a text was begun.
+    // A connection that closes without a finish was cut where a text had begun.
     if (end === 'drop' && textOf(data) === '') return [];
     const expected = end === 'finish' ? 'complete' : 'interrupted';
     return status === expected ? [] : [`${id} is ${status} after "${end}"`];
@@ -443,7 +445,7 @@ export class Witness {
   }
 }
 
-/** Sentences that broke off, and go on as another one. */
+/** Sentences that broke off, and continue as another part. */
 function brokenIn({ id, data }: MessageNode): string[] {
   const parts = data.parts.filter(({ type }) => type !== 'step-start');
   return parts.flatMap((part, i) => {
@@ -452,7 +454,7 @@ function brokenIn({ id, data }: MessageNode): string[] {
   });
 }
 
-/** The message with which somebody asked for more: one that has nothing which can be sent is told by its id alone. */
+/** The message that a request continues: one without anything to send is named by its id alone. */
 function goesOnFrom({ sent: { trigger, messageId, messages } }: Exchange): string | undefined {
   const last = messages.at(-1);
   const id = last?.role === 'assistant' ? last.id : messageId;
@@ -465,7 +467,7 @@ function beginsWith(stored: UIMessage | undefined, shown: UIMessage): boolean {
 
 const NOTHING: UIMessage = { id: '', role: 'user', parts: [] };
 
-/** The branch that a question was typed on, and all that there were. */
+/** The branch on which a question was typed, and all branches at that time. */
 interface Typed {
   readonly own: string;
   readonly others: ReadonlySet<string>;
@@ -473,7 +475,7 @@ interface Typed {
   readonly beside: (name: string) => readonly string[];
 }
 
-/** A call of a tool in a message. */
+/** A tool call in a message. */
 export interface Call {
   readonly type: string;
   readonly toolCallId: string;
@@ -484,7 +486,7 @@ export interface Call {
   readonly approval?: { readonly id: string; readonly approved?: boolean };
 }
 
-/** A call as one answer has it: versions of that answer have the same call, and results of their own. */
+/** A tool call of one answer: versions of that answer have the same call, with results of their own. */
 export function keyOf(answerKey: string, toolCallId: string): string {
   return `${answerKey} ${toolCallId}`;
 }
@@ -499,20 +501,20 @@ export function waits({ state }: Call): boolean {
   return state === 'input-available' || state === 'approval-requested';
 }
 
-/** A question that is kept until its turn. */
+/** A queued question. */
 export interface Queued {
   readonly place: string | null;
   readonly at: number;
   readonly message: UIMessage;
 }
 
-/** What is kept of the chat's questions until their turn, oldest first. */
+/** The queued questions in the store, oldest first. */
 export async function queued(store: MortalPage['store']): Promise<Queued[]> {
   const kept = Object.values(await fieldsIn(store, 'queued')) as Queued[];
   return kept.toSorted((a, b) => a.at - b.at);
 }
 
-/** The texts of all messages that are saved, and of the questions that are kept until their turn. */
+/** The texts of all saved messages, and of the queued questions. */
 export async function textsOf(store: MortalPage['store']): Promise<string[]> {
   const saved = (await allOf(store)).map(({ data }) => data);
   const ids = new Set(saved.map(({ id }) => id));
@@ -520,7 +522,7 @@ export async function textsOf(store: MortalPage['store']): Promise<string[]> {
   return [...saved, ...waiting].map(textOf);
 }
 
-/** An answer that a server still had when a page asked for it. */
+/** A stream that a server still had when a page asked for its answer. */
 interface Find {
   readonly exchange: Exchange;
   readonly stream: Exchange['stream'];
@@ -529,7 +531,7 @@ interface Find {
   readonly page: () => MortalPage | undefined;
 }
 
-/** How long it may take until a question is seen somewhere, in ms, and how often it is looked for then. */
+/** How long it may take until a sent question is seen somewhere, in ms, and how often that is checked. */
 const SOON = 2000;
 const LOOKS = 3;
 

@@ -6,7 +6,7 @@ import type { ContextStore } from '../../src/store/store.ts';
 import { settle, type Exchange } from '../support/transport.ts';
 import { changed, openPage, openPlainly, slowly, words, type Page } from './story.ts';
 
-/** A store whose disk fills up when it is told to. */
+/** A store whose disk fills up on demand. */
 function fillable(): { store: ContextStore; disk: { isFull: boolean }; memory: InMemoryContextStore } {
   const memory = new InMemoryContextStore();
   const disk = { isFull: false };

@@ -3,7 +3,7 @@ import type { ChatInit, ChatTransport, UIMessage } from 'ai';
 import type { ContextStore } from 'contextree';
 import { createContext, use, useRef, useState, type Context, type ReactNode, type SubmitEvent } from 'react';
 
-/** What both apps are given. The plain one keeps nothing, so it has no use for a store. */
+/** The props of both apps. The plain one keeps nothing, so it does not use a store. */
 export interface AppProps {
   readonly chatId: string;
   readonly transport: ChatTransport<UIMessage>;
@@ -13,7 +13,7 @@ export interface AppProps {
   readonly throttle?: number | undefined;
   /** Whether an answer that the server still streams is taken up when the page opens. Default: true. */
   readonly resume?: boolean | undefined;
-  /** What a page has otherwise than the others. */
+  /** Settings of this page only. */
   readonly settings?: Partial<ChatInit<UIMessage>> | undefined;
   readonly store: ContextStore;
 }
@@ -21,7 +21,7 @@ export interface AppProps {
 type Chat = UseChatHelpers<UIMessage>;
 type Part = UIMessage['parts'][number];
 
-/** What else stands in the view: beneath each message, and beneath all of them. */
+/** Further content of the view: beneath each message, and beneath all of them. */
 export interface Additions {
   readonly beneathMessage?: ((messageId: string) => ReactNode) | undefined;
   readonly beneathChat?: ((chat: Chat) => ReactNode) | undefined;

@@ -6,8 +6,8 @@ import type { AppProps } from './ChatView.tsx';
 import { mountApp, type MountedApp } from './mounted.tsx';
 
 /**
- * Opens the app until the test has finished. The store is its page's own: components that name one share its engine. What is
- * shown is not throttled: stories don't wait.
+ * Opens the app until the test has finished. The store belongs to its page: components with one store share its engine.
+ * Rendering is not throttled: stories don't wait.
  */
 export async function openInApp(
   store: ContextStore,
@@ -23,14 +23,14 @@ export async function openInApp(
   return { engine: app.engine, chats: chatsInApp(app) };
 }
 
-/** Stories say themselves when an answer goes on. An app may know of none of our options; what it is given it hands on. */
+/** Stories say themselves when an answer continues. An app need not know our options: it passes them on. */
 function settingsOf(options: ContextChatOptions): AppProps['settings'] {
   return { sendAutomaticallyWhen: undefined, ...options } as AppProps['settings'];
 }
 
 /**
- * The chats of an app, for stories that were written for chats without one: what the chat that is shown says and does is
- * what `useChat` gives the app. Chats of other branches are on no screen, and what a hook does not give is the chat's own.
+ * The chats of an app, for stories that were written for chats without one: the shown chat is what `useChat` gives the app.
+ * Chats of other branches are on no screen, and what a hook does not return is the chat's own.
  */
 function chatsInApp({ engine, chat: shown, change }: MountedApp): ContextChats {
   const chats = chatsOf(engine, {});

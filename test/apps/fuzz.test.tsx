@@ -2,24 +2,24 @@ import { beforeAll, describe, expect, it } from 'vitest';
 import { loadApp, openApp } from './page.tsx';
 import { done, problemsOf } from './sequence.ts';
 
-// The same person as in test/ai, at the app that is plain `useChat` but for one line: who types into its box, presses its
-// buttons where it has them, and looks at its screen. On AI SDK 7 the app is what is shipped: run through the React
-// Compiler, on React's production build.
+// The person of test/ai, at the app that is plain `useChat` but for one line: they type into its box, press its buttons where
+// it has them, and look at its screen. On AI SDK 7 the app is compiled by the React Compiler and runs on React's production
+// build.
 
-/** `FUZZ_SEEDS=2000`, or `npm run soak`, runs so many sequences, `FUZZ_FIRST=17 FUZZ_SEEDS=1` one of them again. */
+/** `FUZZ_SEEDS=2000`, or `npm run soak`, runs so many sequences, `FUZZ_FIRST=17 FUZZ_SEEDS=1` repeats one. */
 const isNewest = process.env['AI_SDK'] === '7';
 const SEEDS = Number(process.env['FUZZ_SEEDS'] ?? (isNewest ? 150 : 10));
 const FIRST = Number(process.env['FUZZ_FIRST'] ?? 0);
-/** Told of together. */
+/** How many sequences one test runs. */
 const GROUP = 50;
 /**
- * Long ones that once found something: a version that was made before it said anything, of an answer to go on; an answer
- * that was found at its server when its page showed an earlier place, or had let it go on itself; a list that another
- * tab's words came into no more; questions that waited on a branch which became one with another.
+ * Long sequences that once found a bug: a version of a continued answer that was made before its first word; an answer that was
+ * found at its server while its page showed an earlier message, or had continued it itself; a list that another tab's words did
+ * not reach any more; questions that were queued on a branch which merged with another.
  */
 const FOUND = [680, 833, 6630, 9014, 9385, 41089, 41346, 42256, 43037, 43586, 44066, 190794];
 
-/** All that is done, by its button or by its word in the log of a run. */
+/** All acts, by button or by their word in the log of a run. */
 const BUTTONS = ['Send', 'Edit', 'Try again', 'Stop', 'Continue', 'Give', 'Approve', 'Deny'];
 const PAGER = ['Previous version', 'Next version'];
 /** `open`: another tab. `take`: a page that was loaded anew takes up what its server still says. */

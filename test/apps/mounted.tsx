@@ -13,7 +13,7 @@ type Chat = UseChatHelpers<UIMessage>;
 export interface MountedApp {
   readonly engine: ContextEngine;
   readonly container: HTMLElement;
-  /** What `useChat` gives the app, as it is now: rendered once more, so that it is not that of a frame before. */
+  /** What `useChat` gives the app now: rendered once more, so that it is not that of an earlier frame. */
   readonly chat: () => Chat;
   /** Gives the app other settings than it was opened with. */
   readonly change: (settings: AppProps['settings']) => void;
@@ -73,7 +73,7 @@ export function mountApp(
   };
 }
 
-/** Tells the engine of the app, which it shares, and is gone: the app is not shown anew for what it would hear. */
+/** Reports the engine of the app, which it shares, and unmounts, so that the app does not render for its updates. */
 function Spy({ found, ...options }: SpyProps): ReactNode {
   const [isGone, setGone] = useState(false);
   const told = (engine: ContextEngine): void => {

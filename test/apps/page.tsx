@@ -30,7 +30,7 @@ export interface AppPage extends MortalPage {
   /** What is said in the alert; '' where there is none. */
   readonly alert: () => string;
   readonly status: () => string;
-  /** What the app was called back with so far, line by line. */
+  /** The callbacks of the app so far, line by line. */
   readonly notices: () => readonly string[];
 }
 
@@ -40,7 +40,7 @@ export interface Opening extends Pick<AppProps, 'settings'> {
   readonly pause?: number;
   /** Default: a server that has nothing to take up. */
   readonly reconnect?: Reconnect;
-  /** How long a server takes to say what it has to take up, in ms. Default: no time. */
+  /** How long a server takes to say what there is to take up, in ms. Default: no time. */
   readonly latency?: number;
   /** Default: one that says what the test says. */
   readonly transport?: ChatTransport<UIMessage>;
@@ -49,8 +49,8 @@ export interface Opening extends Pick<AppProps, 'settings'> {
 }
 
 /**
- * The code that an app loads by and by, loaded: that takes time which no clock of ours knows. And React is told that
- * nobody wraps what happens in `act`: the clock waits for it.
+ * Loads the app's lazy code, which takes real time that the test's clock does not know, and tells React that nothing is wrapped
+ * in `act`: the clock waits for it.
  */
 export async function loadApp(): Promise<void> {
   Reflect.set(globalThis, 'IS_REACT_ACT_ENVIRONMENT', false);
@@ -73,7 +73,7 @@ export async function openApp(
     { beneathMessage: beneath },
   );
   let isGone = false;
-  // A look that a page began before it died takes nothing up.
+  // A request to take up an answer from a page that has died gets nothing.
   const find: Reconnect = (...asked) => (isGone ? null : (reconnect?.(...asked) ?? null));
   if (reconnect) takingUp(script.transport, engine, find, latency);
   await engine.ready();
@@ -92,7 +92,7 @@ export async function openApp(
     (at === undefined ? container : placeOf(at))?.querySelector<HTMLInputElement>(`[aria-label="${name}"]`);
   const isAsked = (text: string): boolean =>
     script.requests.some(({ sent }) => sent.messages.some((message) => textOf(message) === text));
-  /** A stop may come before the question goes out. */
+  /** The person may stop before the question goes out. */
   const isStored = async (text: string): Promise<boolean> =>
     (await store.load('c')).messages.some(({ versions }) => versions.at(-1)?.preview === text);
   const news = newsOf(script.transport, store);
@@ -172,7 +172,7 @@ function takingUp(
   });
 }
 
-/** Types into a field that React minds: it looks for words that it has not put there itself. */
+/** Types into a field of React, which notices only changes that it has not made itself. */
 function fill(field: HTMLInputElement, text: string): void {
   Object.getOwnPropertyDescriptor(HTMLInputElement.prototype, 'value')?.set?.call(field, text);
   field.dispatchEvent(new Event('input', { bubbles: true }));
@@ -185,7 +185,7 @@ export function pick(field: HTMLInputElement | null | undefined, files: readonly
   field.dispatchEvent(new Event('change', { bubbles: true }));
 }
 
-/** Tells of each request that goes out, and of each write: whoever waits for something looks again then, and only then. */
+/** Reports each request that goes out, and each write: a waiting act checks again then, and only then. */
 function newsOf(transport: ChatTransport<UIMessage>, store: ContextStore): News {
   const waiting: (() => void)[] = [];
   const tell = (): void => {

@@ -9,23 +9,23 @@ import { loadApp, openApp } from './page.tsx';
 import { LONG, problemsOf } from './sequence.ts';
 
 /**
- * Whether the one who presses every button of the app would find out. Each of these bugs is what another project once
- * shipped, or what an invariant is there for. Each is planted between the chats and the engine, and must come to light by the
- * very words that its invariant has for it, within these runs: the first ones, and as many long ones.
+ * Would the person who presses every button find a bug? Each of these bugs was shipped by another project, or breaks an
+ * invariant. Each is planted between the chats and the engine, and must be reported in the words of its invariant within these
+ * runs: the first ones, and as many long ones.
  */
 const RUNS = Array.from({ length: 50 }, (_, i) => [i, i * LONG]).flat();
 
-/** What tells of a bug, the number of a sequence that does so today, and the bug. */
+/** The words that report a bug, the number of a sequence that finds it today, and the bug. */
 type Bug = readonly [told: RegExp, run: number, plant: (page: MortalPage) => void];
 
 type Update = ContextEngine['updateMessage'];
 
-/** Has the engine do something else with the words of an answer than it is told. */
+/** Makes the engine do something else with the words of an answer. */
 function updating({ engine }: MortalPage, plant: (keep: Update) => Update): void {
   engine.updateMessage = plant(engine.updateMessage.bind(engine));
 }
 
-/** Has the engine keep other words than it is told. */
+/** Makes the engine save other words. */
 function saying(
   page: MortalPage,
   words: (message: UIMessage, id: string, status: MessageStatus | undefined) => UIMessage,
@@ -113,7 +113,7 @@ const bugs: Readonly<Record<string, Readonly<Record<string, Bug>>>> = {
       220,
       (page) => {
         page.engine.store.saveDraft = async () => {};
-        // A moment later: who looks at once reads behind a write that is in the line already.
+        // A moment later: a check at once would read behind a write that is already in the line.
         updating(page, (keep) => async (id, change, status) => {
           setTimeout(() => void keep(id, change, status).catch(() => {}), 20);
         });
@@ -143,7 +143,7 @@ function withBug(plant: (page: MortalPage) => void): typeof openApp {
   };
 }
 
-/** The app with one that is there before its page is: what it finds at its server is forgotten. */
+/** The app with a bug from before its page opens: it forgets what it finds at its server. */
 const forgetful: typeof openApp = (store, opening) =>
   openApp(store, {
     ...opening,
@@ -168,7 +168,7 @@ describe.runIf(SDK === 7)('a person who presses every button of an app finds', (
   });
 });
 
-/** What is found, in this sequence first, until a bug is told of by the words for it. */
+/** The problems that are found, in this sequence first, until the bug is reported in its words. */
 async function foundUntil(told: RegExp, run: number, open: typeof openApp): Promise<string[]> {
   const found: string[] = [];
   for (const seed of [run, ...RUNS]) {

@@ -20,7 +20,7 @@ const asking = { type: 'tool-approval-request', approvalId: 'ok?', toolCallId: '
 const asked: UIMessage = { id: 'q', role: 'user', parts: [{ type: 'text', text: 'One?' }] };
 const said: UIMessage = { id: 'a', role: 'assistant', parts: [{ type: 'text', text: 'Said.' }] };
 
-/** What a person does with the app, in which no version is ever looked for. */
+/** Visits of a person who never uses a version. */
 const visits: Record<string, (page: Visit) => Promise<void>> = {
   'a conversation': async (page) => {
     await page.send('One?');
@@ -278,7 +278,7 @@ it('shows an answer under the id that its server gives it, as the app without th
   expect(ids).toEqual(['theirs', 'theirs']);
 });
 
-/** What both apps make of the same visit: the plain one first. */
+/** Runs one visit in both apps, the plain one first. */
 async function both<T>(go: (page: Visit) => Promise<T>, opening: Opening = {}): Promise<[T, T]> {
   return [await go(await visit(PlainApp, opening)), await go(await visit(ContextApp, opening))];
 }

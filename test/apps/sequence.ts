@@ -12,15 +12,15 @@ function lengthOf(seed: number): number {
   return ACTS || (seed % LONG === 0 ? 40 : 4 + (seed % 9));
 }
 
-/** One in so many takes place in a database, where each page has a store of its own. */
+/** One in so many runs on a database, where each page has a store of its own. */
 function isInDatabase(seed: number): boolean {
   return seed % 20 === 7;
 }
 
-/** How long servers take to say what they have to take up, in ms: people go on meanwhile, and so do other tabs. */
+/** How long servers take to say what there is to take up, in ms: people and other tabs go on meanwhile. */
 const LATENCIES = [0, 30, 150, 0, 0];
 
-/** How many databases there were: a sequence that is run again begins with an empty one. */
+/** Counts the databases: a repeated sequence begins with an empty one. */
 let databases = 0;
 
 function storesOf(seed: number): () => ContextStore {
@@ -33,7 +33,7 @@ function storesOf(seed: number): () => ContextStore {
 /** How often each thing was done in all sequences so far. */
 export const done: Map<string, number> = new Map();
 
-/** Runs a sequence in an app that `open` opens, and tells what was wrong; nothing, if all is well. */
+/** Runs a sequence in an app that `open` opens, and returns its problems; none, if all is well. */
 export async function problemsOf(
   seed: number,
   open: typeof openApp = openApp,
@@ -65,7 +65,7 @@ export async function problemsOf(
 
 const listen = window.addEventListener.bind(window);
 
-/** Forgets what is listened for in this window from now on: the pages of a run that died never let go of it. */
+/** Removes the listeners that were added to this window since: dead pages of a run never remove them. */
 function ownListeners(): () => void {
   const heard: Parameters<typeof listen>[] = [];
   window.addEventListener = (...args: Parameters<typeof listen>) => {

@@ -1,4 +1,4 @@
-// The code for branches is here before the first press of a pager: tests look right behind it.
+// The code for branches is loaded before the first press of a pager: tests check right after it.
 import '../../src/engine/tree.ts';
 import * as ai from 'ai';
 import { DefaultChatTransport, TextStreamChatTransport, type ChatTransport, type UIMessage } from 'ai';
@@ -14,9 +14,9 @@ import type { Exchange } from '../support/transport.ts';
 import { loadApp, openApp, type AppPage, type Opening } from './page.tsx';
 
 /**
- * What the suite in test/ai tells, which drives this app by what `useChat` gives it: here somebody types into its fields,
- * presses its buttons and looks at its screen, at the pace of a page, which takes up what a server still says. All on one
- * clock, so that no story waits for anything.
+ * The suite in test/ai drives this app by what `useChat` gives it. Here a person types into its fields, presses its buttons and
+ * looks at its screen, at the pace of a page, which takes up what a server still streams. All on one clock, so that no story
+ * waits.
  */
 let time: Clock;
 let store: InMemoryContextStore;
@@ -102,7 +102,7 @@ async function stored(branch = 'main'): Promise<string> {
   return head ? words((await store.getMessageChain('c', head)).map(({ data }) => data)) : '';
 }
 
-/** The chat is none the worse: what it shows is saved, and it answers. */
+/** The chat still works: what it shows is saved, and it answers. */
 async function goesOn(branch = 'main'): Promise<void> {
   const before = app.seen();
   expect(await stored(branch)).toBe(before);

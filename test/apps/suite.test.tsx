@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 import { openPage } from '../ai/story.ts';
 
-// What `openPage` opens is chats without a component where nothing else is said, and here nothing may quietly be so.
+// By default `openPage` opens chats without a component; these tests make sure that the suite did not quietly do so.
 
 it('the stories of test/ai are told of the app', async () => {
   const page = await openPage();
