@@ -96,8 +96,9 @@ it('a transition that waits keeps the old page, and the answer grows in it', asy
   await serve(() => exchange.say('Fir'));
   const loaded = Promise.withResolvers<string>();
   await serve(() => startTransition(() => suspend(loaded.promise)));
-  await serve(() => exchange.say('st'));
-  expect([isWaiting(), page()]).toEqual([false, 'One?curious | First']);
+  await exchange.say('st');
+  await expect.poll(page).toBe('One?curious | First');
+  expect(isWaiting()).toBe(false);
   await serve(() => loaded.resolve('here'));
   await serve(() => exchange.answer('.'));
   await expect.poll(page).toBe('One?curious | First.');
@@ -109,8 +110,11 @@ it('a branch that is switched in a transition is shown whole, never mixed', asyn
   const frames = new Set<string>();
   const watch = new MutationObserver(() => frames.add(page()));
   watch.observe(document.body, { childList: true, subtree: true, characterData: true });
-  await serve(() => startTransition(() => void engine.rewind(engine.state.getState().messages[0]!.id)));
-  await serve(() => startTransition(() => void engine.switchBranch('main')));
+  // The code for branches comes with the first of them.
+  startTransition(() => void engine.rewind(engine.state.getState().messages[0]!.id));
+  await expect.poll(page).toBe('One?curious');
+  startTransition(() => void engine.switchBranch('main'));
+  await expect.poll(page).toBe('One?curious | First.');
   watch.disconnect();
   expect([...frames]).toEqual(['One?curious', 'One?curious | First.']);
 });
