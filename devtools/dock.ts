@@ -28,16 +28,17 @@ export interface Extent {
   readonly height: number;
 }
 
-/** The place of a panel: the chosen edge, if the window has room for it there. */
+/** The place of a panel: the chosen edge, if the window has room for it there. What was remembered may be damaged. */
 export function placeOf(
-  chosen: DevtoolsPosition | undefined,
+  remembered: DevtoolsPosition | undefined,
   size: Partial<Extent>,
   { width, height }: Extent,
 ): Place {
+  const chosen = Object.hasOwn(NO_INSETS, remembered ?? '') ? remembered : undefined;
   const side = width >= WIDE ? (chosen ?? 'right') : chosen === 'bottom' ? 'bottom' : 'top';
   const most = isBeside(side) ? width - LEFT_FOR_APP : Math.floor(height / 2);
   const least = Math.min(isBeside(side) ? 320 : 120, most);
-  const wanted = (isBeside(side) ? size.width : size.height) ?? (isBeside(side) ? 420 : 360);
+  const wanted = Number(isBeside(side) ? size.width : size.height) || (isBeside(side) ? 420 : 360);
   return { side, size: Math.min(most, Math.max(least, wanted)), least, most };
 }
 

@@ -18,6 +18,12 @@ it('stands where it was put, as far as the window has room there', () => {
   expect(placeOf('bottom', {}, NARROW).side).toBe('bottom');
 });
 
+it('stands as on a first visit where what was remembered is damaged', () => {
+  const damaged = { width: 'wide', height: null } as unknown as Parameters<typeof placeOf>[1];
+  expect(placeOf('middle' as DevtoolsPosition, damaged, WIDE)).toMatchObject({ side: 'right', size: 420 });
+  expect(placeOf('bottom', damaged, NARROW)).toMatchObject({ side: 'bottom', size: 360 });
+});
+
 it('leaves the app more than half of the height, or 560 pixels beside it, whatever size was chosen', () => {
   const sides = fc.constantFrom<DevtoolsPosition | undefined>('top', 'right', 'bottom', 'left', undefined);
   const pixels = fc.integer({ min: 200, max: 4000 });
