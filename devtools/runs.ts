@@ -43,6 +43,8 @@ export class Runs {
   readonly #engine: ContextEngine;
   readonly #listeners = new Set<() => void>();
   readonly #stops = new Map<number, AbortController>();
+  /** The numbers of the results that are kept, or about to be. */
+  readonly #kept = new Set<number>();
   #results: readonly Result[] = [];
 
   constructor(engine: ContextEngine) {
@@ -84,21 +86,27 @@ export class Runs {
     this.#set([]);
   }
 
-  /** Saves an answer as a branch: behind its question, or behind the changed question. */
-  async keep({ number, plan, message }: Result): Promise<void> {
-    if (!message) return;
+  /** Saves an answer as a branch: behind its question, or behind the changed question. Once, however often it is called. */
+  async keep(result: Result): Promise<void> {
+    const { number, message } = result;
+    if (!message || this.#kept.has(number)) return;
+    this.#kept.add(number);
+    try {
+      this.#change(number, { kept: await this.#save(result, message) });
+    } catch (error) {
+      this.#kept.delete(number);
+      throw error;
+    }
+  }
+
+  async #save({ plan }: Result, message: UIMessage): Promise<BranchInfo> {
     const engine = this.#engine;
     const sources = plan.answer === undefined ? {} : { sources: [plan.answer] };
     const asked = plan.message;
-    const question = engine.node(plan.question);
-    const kept =
-      asked === undefined
-        ? await engine.add([message], { parentId: plan.question, ...sources })
-        : await engine.add([questionOf(`${message.id}-question`, asked), message], {
-            parentId: question?.parentKey ?? null,
-            ...sources,
-          });
-    this.#change(number, { kept });
+    if (asked === undefined) return engine.add([message], { parentId: plan.question, ...sources });
+    const parentId = engine.node(plan.question)?.parentKey ?? null;
+    const question = await questionOf(engine, plan.question, asked);
+    return engine.add([{ ...question, id: `${message.id}-question` }, message], { parentId, ...sources });
   }
 
   #next(): void {
@@ -163,9 +171,21 @@ async function usedBy(
   };
 }
 
-function questionOf(id: string, content: NonNullable<Plan['message']>): UIMessage {
-  const parts = typeof content === 'string' ? [{ type: 'text' as const, text: content }] : content.parts;
-  return { id, role: 'user', parts };
+/** A question with other words: its files stay, as they did in the request. */
+async function questionOf(
+  engine: ContextEngine,
+  key: string,
+  content: NonNullable<Plan['message']>,
+): Promise<Pick<UIMessage, 'role' | 'parts'>> {
+  if (typeof content !== 'string') return { role: 'user', parts: content.parts };
+  const { parts = [] } = (await readMessage(engine, key)) ?? {};
+  const files = parts.filter(({ type }) => type !== 'text');
+  return { role: 'user', parts: [...files, { type: 'text', text: content }] };
+}
+
+/** A message, loaded or not. */
+export async function readMessage(engine: ContextEngine, key: string): Promise<UIMessage | undefined> {
+  return engine.message(key) ?? (await engine.store.bodies(engine.chatId, [key])).get(key)?.message;
 }
 
 /** The text of a result; '' until there is some. */

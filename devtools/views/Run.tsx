@@ -5,7 +5,7 @@ import { useAnswer } from '../live.ts';
 import { useLoaded } from '../loaded.ts';
 import { promptAt, systemOf } from '../promptAt.ts';
 import { useRequests } from '../requests.ts';
-import { useRuns } from '../runs.ts';
+import { readMessage, useRuns } from '../runs.ts';
 import type { ViewProps } from '../view.ts';
 import { Choice } from './Choice.tsx';
 import type { Recorded } from './Recorded.tsx';
@@ -111,8 +111,4 @@ async function groundAt(
     wordsOf: (fragment) => prompt.pieces.find((piece) => piece.fragment === fragment)?.text ?? '',
     messages: prompt.messages,
   };
-}
-
-async function readMessage(engine: ContextEngine, key: string): Promise<UIMessage | undefined> {
-  return engine.message(key) ?? (await engine.store.bodies(engine.chatId, [key])).get(key)?.message;
 }

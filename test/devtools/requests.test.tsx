@@ -197,6 +197,26 @@ describe('a run', () => {
     expect(engine.node(engine.state.getState().branches[1]!.headKey!)!.sources).toEqual([headKey]);
   });
 
+  it('keeps an answer once, and the files of a question whose words were changed', async () => {
+    const engine = await chat();
+    const chats = recordedChats(engine, { runsDry: true, answers: ['First.', 'Another.'] });
+    const files = [{ type: 'file' as const, mediaType: 'text/plain', url: 'data:text/plain,tea' }];
+    await act(() => chats.active.sendMessage({ text: 'One?', files }));
+    await act(() => chats.whenSettled());
+    await open(engine, 'Run');
+    const box = await eventually(() => panel().getByRole('textbox', { name: 'Question' }));
+    await act(async () => void fireEvent.change(box, { target: { value: 'Other?' } }));
+    await press(panel().getByRole('button', { name: 'Run' }));
+    await eventually(() => expect(panel().getByText('done')).toBeTruthy());
+    const keep = panel().getByRole('button', { name: 'Keep' });
+    await act(async () => (keep.click(), keep.click()));
+    await eventually(() => expect(words()).toContain('Kept as main-v2'));
+    expect(engine.state.getState().branches).toHaveLength(2);
+    const kept = engine.graph().nodes.find(({ content }) => content.includes('Other?'))!;
+    const body = (await engine.store.bodies(engine.chatId, [kept.key])).get(kept.key);
+    expect(body?.message.parts.map(({ type }) => type)).toEqual(['file', 'text']);
+  });
+
   it('is five at a time, three of them together, and all of them can be stopped', async () => {
     const engine = await chat('q1');
     const asked: AbortSignal[] = [];
