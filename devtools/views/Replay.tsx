@@ -44,24 +44,28 @@ function Player({ record }: { readonly record: RecordedRequest }): ReactNode {
   const { chunks, status, truncated } = record;
   const [pace, setPace] = useState<Pace>('at once');
   const [failAt, setFailAt] = useState<number>();
-  const [at, setAt] = useState(chunks.length);
+  const [at, setAt] = useState(Infinity);
   const [isPlaying, setPlaying] = useState(false);
   const end = Math.min(failAt ?? chunks.length, chunks.length);
-  usePlay({ record, at, end, isPlaying }, (next) => {
-    setAt(next);
-    if (next >= end) setPlaying(false);
-  });
+  const isRunning = isPlaying && at < end;
+  const wait = (chunks[at]?.ms ?? 0) - (chunks[at - 1]?.ms ?? 0);
+  // The wait is a number, and not the record: one that grows, or another run, must not begin it anew.
+  useEffect(() => {
+    if (!isRunning) return undefined;
+    const timer = setTimeout(() => setAt(at + 1), Math.max(0, wait));
+    return () => clearTimeout(timer);
+  }, [isRunning, at, wait]);
   const shown = Math.min(at, end);
   const parts = useMemo(() => partsAfter(chunks, shown), [chunks, shown]);
   const play = (): void => {
-    setAt(pace === 'at once' ? end : 0);
+    setAt(pace === 'at once' ? Infinity : 0);
     setPlaying(pace === 'in recorded time');
   };
   return (
     <section aria-label="Replay">
       <div className="bar wrap">
-        <button type="button" onClick={isPlaying ? () => setPlaying(false) : play}>
-          {isPlaying ? 'Pause' : 'Replay'}
+        <button type="button" onClick={isRunning ? () => setPlaying(false) : play}>
+          {isRunning ? 'Pause' : 'Replay'}
         </button>
         <label>
           <select value={pace} aria-label="Pace" onChange={(event) => setPace(event.target.value as Pace)}>
@@ -78,9 +82,10 @@ function Player({ record }: { readonly record: RecordedRequest }): ReactNode {
             max={chunks.length}
             value={failAt ?? ''}
             placeholder="-"
-            onChange={(event) =>
-              setFailAt(event.target.value === '' ? undefined : Number(event.target.value))
-            }
+            onChange={({ target: { value } }) => {
+              setPlaying(false);
+              setFailAt(value === '' ? undefined : Math.max(0, Math.floor(Number(value))));
+            }}
           />
         </label>
         <SaveFixture record={record} />
@@ -116,23 +121,6 @@ function Player({ record }: { readonly record: RecordedRequest }): ReactNode {
       </div>
     </section>
   );
-}
-
-interface Playing {
-  readonly record: RecordedRequest;
-  readonly at: number;
-  readonly end: number;
-  readonly isPlaying: boolean;
-}
-
-/** Goes on to the next chunk after the time that it took. */
-function usePlay({ record: { chunks }, at, end, isPlaying }: Playing, onNext: (at: number) => void): void {
-  useEffect(() => {
-    if (!isPlaying || at >= end) return undefined;
-    const wait = (chunks[at]?.ms ?? 0) - (chunks[at - 1]?.ms ?? 0);
-    const timer = setTimeout(() => onNext(at + 1), Math.max(0, wait));
-    return () => clearTimeout(timer);
-  });
 }
 
 function SaveFixture({ record }: { readonly record: RecordedRequest }): ReactNode {

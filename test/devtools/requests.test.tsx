@@ -1,4 +1,4 @@
-import { act, fireEvent, render } from '@testing-library/react';
+import { act, fireEvent, render, screen } from '@testing-library/react';
 import type { UIMessageChunk } from 'ai';
 import { ContextEngineProvider, fragment, hint, role, useFragments, type ContextEngine } from 'contextree';
 import { createContextChats, type ContextChats } from 'contextree/ai';
@@ -7,6 +7,8 @@ import { registerModel } from 'contextree/tokens';
 import type { ReactNode } from 'react';
 import { describe, expect, it, vi } from 'vitest';
 import { partsAfter } from '../../devtools/replayed.ts';
+import type { RecordedRequest } from '../../devtools/requests.ts';
+import { Replay } from '../../devtools/views/Replay.tsx';
 import { recordedChats, ask, HOUSE_RULES } from '../../stories/support/recordedChat.ts';
 import { chat, copied, eventually, findPanel, open, opener, panel, press, row, show, type } from './room.tsx';
 
@@ -245,6 +247,58 @@ describe('a run', () => {
     await press(panel().getByRole('button', { name: 'Stop all' }));
     await eventually(() => expect(panel().getAllByText('stopped')).toHaveLength(5));
     expect(asked).toHaveLength(3);
+  });
+});
+
+describe('a replay', () => {
+  /** A recorded answer of three words, one each tenth of a second. */
+  function recorded(): RecordedRequest {
+    const record = { id: 'r', status: 'done', chunks: ['start', 'delta', 'delta'].map(chunkAt) };
+    return { ...record, masked: () => Promise.resolve(record) } as unknown as RecordedRequest;
+  }
+
+  function chunkAt(kind: string, i: number): RecordedRequest['chunks'][number] {
+    return { ms: i * 100, chunk: { type: `text-${kind}`, id: 't', delta: `word${i} ` } as UIMessageChunk };
+  }
+
+  const at = (): string => screen.getByText(/of 3 parts/).textContent;
+
+  it('in recorded time goes on while something else is asked, and the panel renders again', async () => {
+    const request = recorded();
+    const { rerender } = render(<Replay request={request} />);
+    await act(async () => {});
+    fireEvent.change(screen.getByRole('combobox', { name: 'Pace' }), {
+      target: { value: 'in recorded time' },
+    });
+    vi.useFakeTimers();
+    fireEvent.click(screen.getByRole('button', { name: 'Replay' }));
+    for (let i = 0; i < 8; i += 1) {
+      act(() => void vi.advanceTimersByTime(50));
+      rerender(<Replay request={{ ...request }} />);
+    }
+    vi.useRealTimers();
+    expect(at()).toContain('3 of 3');
+    expect(screen.getByRole('button', { name: 'Replay' })).toBeTruthy();
+  });
+
+  it('fails at a whole number of parts, whatever is typed', async () => {
+    render(<Replay request={recorded()} />);
+    await act(async () => {});
+    const field = screen.getByRole('spinbutton');
+    for (const [typed, shown] of [
+      ['-2', '0 of 3'],
+      ['1.5', '1 of 3'],
+      ['9', '3 of 3'],
+      ['0', '0 of 3'],
+    ] as const) {
+      fireEvent.change(field, { target: { value: typed } });
+      expect(at()).toContain(shown);
+    }
+    fireEvent.change(screen.getByRole('combobox', { name: 'Pace' }), {
+      target: { value: 'in recorded time' },
+    });
+    fireEvent.click(screen.getByRole('button', { name: 'Replay' }));
+    expect(screen.queryByRole('button', { name: 'Pause' })).toBeNull();
   });
 });
 
