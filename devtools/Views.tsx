@@ -66,9 +66,12 @@ export function Views({
   const [picked, setPicked] = useState(0);
   const [sight, setSight] = useState<Sight>({});
   const [copy, setCopy] = useState<SessionCopy>({});
-  useEffect(() => () => copy.engine?.dispose(), [copy]);
+  useEffect(() => () => copy.engine?.dispose(), [copy.engine]);
   const openFile = (file: Blob): void => {
-    void import('./sessionCopy.ts').then(({ openCopy }) => openCopy(file)).then(setCopy);
+    void import('./sessionCopy.ts')
+      .then(({ openCopy }) => openCopy(file))
+      // What is no session leaves the shown one.
+      .then((opened) => setCopy((before) => (opened.engine ? opened : { ...before, ...opened })));
   };
   const onDrop = (event: DragEvent): void => {
     const [file] = event.dataTransfer.files;
@@ -112,7 +115,7 @@ export function Views({
         {children}
       </header>
       {copy.failure !== undefined && tools && (
-        <tools.FileNote text={copy.failure} onClose={() => setCopy({})} />
+        <tools.FileNote text={copy.failure} onClose={() => setCopy({ ...copy, failure: undefined })} />
       )}
       <div className="view" role="tabpanel" id={`${id}view`} aria-labelledby={`${id}${tab}`}>
         <Guard key={tab} renderFailure={(error, retry) => <Failed error={error} retry={retry} />}>

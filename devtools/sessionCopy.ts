@@ -3,8 +3,8 @@ import { openSession } from 'contextree/session';
 
 /** A chat from a session file, shown in place of the app's until it is closed; or why the file is no session. */
 export interface SessionCopy {
-  readonly engine?: ContextEngine;
-  readonly failure?: string;
+  readonly engine?: ContextEngine | undefined;
+  readonly failure?: string | undefined;
 }
 
 /** Opens a session file. Never rejects. Its code is loaded with the first file. */

@@ -35,6 +35,20 @@ describe('a session', () => {
     expect(panel().queryByText(/^Read-only copy/)).toBeNull();
   });
 
+  it('stays when a damaged file is dropped on it, and both can be closed', async () => {
+    await open(await chat('q1', 'a1'));
+    await drop(await sessionFile('q7', 'a7', 'q8'));
+    await eventually(() => expect(rows()).toHaveLength(3));
+    await drop(new File(['{"format":"contextree-ses'], 'cut.json'));
+    await eventually(() => expect(panel().getByText(/^This is no session/)).toBeTruthy());
+    expect(rows()).toHaveLength(3);
+    await press(panel().getAllByRole('button', { name: 'Close' })[0]!);
+    expect(panel().queryByText(/^This is no session/)).toBeNull();
+    expect(panel().getByText(/^Read-only copy of c/)).toBeTruthy();
+    await press(panel().getByRole('button', { name: 'Close' }));
+    await eventually(() => expect(rows()).toHaveLength(2));
+  });
+
   it('is opened by a button, too', async () => {
     await open(await chat('q1'), 'Snapshot');
     const input = findPanel()?.querySelector('input[type=file]') as HTMLInputElement;
