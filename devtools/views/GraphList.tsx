@@ -40,12 +40,7 @@ export function GraphList(props: GraphListProps): ReactNode {
     return rowOf[shownFor(model, choices, node)] ?? 0;
   };
   const cursor = shownRow(selected ?? hereKey);
-  const hereRow = shownRow(hereKey);
-  useFollow(hereKey, selected === undefined, () => reveal(hereRow));
-  // A hit may be anywhere.
-  useEffect(() => {
-    if (selected !== undefined && hits) reveal(cursor);
-  }, [selected, hits, cursor, reveal]);
+  useFollow(selected ?? hereKey, () => reveal(cursor));
   useEffect(() => {
     if (takesFocus) ref.current?.focus();
   }, [takesFocus, ref]);
@@ -146,12 +141,12 @@ export function GraphList(props: GraphListProps): ReactNode {
   );
 }
 
-/** Scrolls to what the app shows when that changes, until something is selected. */
-function useFollow(hereKey: string | undefined, follows: boolean, revealHere: () => void): void {
+/** Scrolls to another message when that is selected, or shown by the app while none is: it may be anywhere. */
+function useFollow(key: string | undefined, reveal: () => void): void {
   const before = useRef<string | undefined>('');
   useEffect(() => {
-    if (before.current !== hereKey && follows) revealHere();
-    before.current = hereKey;
+    if (before.current !== key) reveal();
+    before.current = key;
   });
 }
 

@@ -156,6 +156,19 @@ describe('the graph', () => {
     expect(cursor()).toContain('q0');
   });
 
+  it('shows the selected row again after a message was read, or another view', async () => {
+    const ids = Array.from({ length: 60 }, (_, i) => `${i % 2 === 0 ? 'q' : 'a'}${i}`);
+    await open(await chat(...ids));
+    await type(grid(), 'Home', 'PageDown', ' ');
+    await eventually(() => panel().getByRole('button', { name: 'Back' }));
+    await press(panel().getByRole('button', { name: 'Back' }));
+    await eventually(() => expect(grid().scrollTop).toBeGreaterThan(0));
+    await press(panel().getByRole('tab', { name: 'Cost' }));
+    await press(panel().getByRole('tab', { name: 'Graph' }));
+    await eventually(() => expect(grid().scrollTop).toBeGreaterThan(0));
+    expect(grid().getAttribute('aria-activedescendant')).not.toBeNull();
+  });
+
   it('says why a message could not be checked out', async () => {
     const engine = await forked();
     await open(engine);
