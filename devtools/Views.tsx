@@ -90,6 +90,12 @@ export function Views({
     tabIn(list.current, name)?.focus();
   };
   const look = (at: Sight): void => setSight((before) => ({ ...before, ...at }));
+  /** A view may have used the key for a field or a menu of its own. */
+  const onKeyDown = (event: KeyboardEvent): void => {
+    if (event.key !== 'Escape' || event.defaultPrevented || sight.node === undefined) return;
+    event.preventDefault();
+    look({ node: undefined });
+  };
   const props: TabProps = {
     tab,
     tools,
@@ -106,7 +112,14 @@ export function Views({
     onCloseCopy: copy.engine && (() => setCopy({})),
   };
   return (
-    <div ref={place} className="views" onDragOver={allowFiles} onDrop={onDrop}>
+    <div
+      ref={place}
+      className="views"
+      role="presentation"
+      onKeyDown={onKeyDown}
+      onDragOver={allowFiles}
+      onDrop={onDrop}
+    >
       <header className="bar">
         {engines.length > 1 && tools && (
           <tools.Engines engines={engines} picked={picked} onPick={setPicked} />

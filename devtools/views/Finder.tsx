@@ -7,7 +7,7 @@ import { hitAfter, unfoldedFor } from '../hits.ts';
 import { Menu, type MenuItem } from '../Menu.tsx';
 import { remember } from '../memory.ts';
 import { find, type Search } from '../search.ts';
-import { ANYTHING, isAnything, type Wanted } from '../wanted.ts';
+import { isAnything, type Wanted } from '../wanted.ts';
 import { Filters } from './Filters.tsx';
 
 /** The bar above the graph: search text, filters, and steps from hit to hit. */
@@ -16,6 +16,8 @@ export function Finder(props: FinderProps): ReactNode {
     engine,
     model,
     state,
+    wanted,
+    onWant,
     found,
     onFound,
     selected,
@@ -27,7 +29,6 @@ export function Finder(props: FinderProps): ReactNode {
     isHelpOpen,
     onHelp,
   } = props;
-  const [wanted, onWant] = useState(ANYTHING);
   useFound({ engine, model, headKey: state.headKey, wanted }, onFound);
   const [isOpen, setOpen] = useState(false);
   const { text, ...filters } = wanted;
@@ -38,10 +39,9 @@ export function Finder(props: FinderProps): ReactNode {
     if (hit !== undefined) onStep(hit, unfoldedFor(model, choices, model.indexOf.get(hit) ?? 0));
   };
   const onKeyDown = (event: KeyboardEvent): void => {
-    if (event.key === 'Enter') step(event.shiftKey ? -1 : 1);
-    else if (event.key === 'Escape' && text !== '') onWant({ ...wanted, text: '' });
-    else return;
+    if (event.key !== 'Enter') return;
     event.preventDefault();
+    step(event.shiftKey ? -1 : 1);
   };
   return (
     <div role="search">
@@ -91,6 +91,9 @@ interface FinderProps {
   readonly engine: ContextEngine;
   readonly model: GraphModel;
   readonly state: EngineState;
+  /** What is searched for: it outlives the bar, which disappears while a message is read. */
+  readonly wanted: Wanted;
+  readonly onWant: (wanted: Wanted) => void;
   /** The keys of the hits, in the order of the graph; undefined without a search. */
   readonly found: readonly string[] | undefined;
   readonly onFound: (found: readonly string[] | undefined) => void;

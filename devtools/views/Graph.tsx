@@ -10,6 +10,7 @@ import { recall } from '../memory.ts';
 import { useNarrow } from '../narrow.ts';
 import { useShownIn } from '../Shadow.tsx';
 import type { ViewProps } from '../view.ts';
+import { ANYTHING } from '../wanted.ts';
 import { COLUMNS, type ColumnName } from '../columns.ts';
 import { GraphList } from './GraphList.tsx';
 import type { Node } from './Node.tsx';
@@ -27,6 +28,7 @@ export function Graph(props: ViewProps): ReactNode {
   const { ref, isNarrow } = useNarrow();
   const { failure, attempt } = useAttempt();
   const [found, setFound] = useState<readonly string[]>();
+  const [wanted, setWanted] = useState(ANYTHING);
   const tools = useTools();
   const box = useRef<HTMLInputElement>(null);
   const [naming, setNaming] = useState<string>();
@@ -63,9 +65,12 @@ export function Graph(props: ViewProps): ReactNode {
     return true;
   };
   const onKeyDown = (event: KeyboardEvent): void => {
-    if (event.key !== 'Escape' || key === undefined || event.defaultPrevented) return;
+    if (event.key !== 'Escape' || event.defaultPrevented) return;
+    if (isHelpOpen) setHelp(false);
+    else if (wanted.text !== '') setWanted({ ...wanted, text: '' });
+    else if (key !== undefined) follow();
+    else return;
     event.preventDefault();
-    follow();
   };
   const stopNaming = (): void => {
     setNaming(undefined);
@@ -86,6 +91,8 @@ export function Graph(props: ViewProps): ReactNode {
                 engine={engine}
                 model={model}
                 state={state}
+                wanted={wanted}
+                onWant={setWanted}
                 found={found}
                 onFound={setFound}
                 selected={key}

@@ -1,7 +1,20 @@
 import { act, fireEvent, within } from '@testing-library/react';
 import type { ContextEngine } from 'contextree';
 import { describe, expect, it, vi } from 'vitest';
-import { chat, eventually, focused, open, panel, press, row, rows, say, show, type } from './room.tsx';
+import {
+  chat,
+  eventually,
+  findPanel,
+  focused,
+  open,
+  panel,
+  press,
+  row,
+  rows,
+  say,
+  show,
+  type,
+} from './room.tsx';
 
 /** q1 > a1 > q2 > a2 on main, q1 > a1 > q3 > a3 on main-v2, which is active. */
 async function forked(): Promise<ContextEngine> {
@@ -196,6 +209,27 @@ describe('search and keys', () => {
     await type(box(), 'Enter');
     expect(rows()).toHaveLength(6);
     expect(cursor()).toContain('a2');
+  });
+
+  it('searches on after a hit was read, and Escape takes back the last thing first', async () => {
+    await open(await forked());
+    const box = (): HTMLInputElement => panel().getByRole('searchbox', { name: 'Search messages' });
+    await act(async () => void fireEvent.change(box(), { target: { value: 'a' } }));
+    await eventually(() => expect(panel().getByText('3')).toBeTruthy());
+    await press(row('a2'));
+    await press(await eventually(() => panel().getByRole('button', { name: 'Back' })));
+    await eventually(() => expect(panel().getByText('2 of 3')).toBeTruthy());
+    await type(grid(), '?', 'Escape');
+    expect(panel().queryByText('search')).toBeNull();
+    expect(box().value).toBe('a');
+    await type(grid(), 'Escape');
+    expect([box().value, panel().queryByRole('button', { name: 'Follow' })?.tagName]).toEqual(['', 'BUTTON']);
+    await press(panel().getByRole('tab', { name: 'Cost' }));
+    await type(panel().getByRole('tab', { name: 'Cost' }), 'Escape');
+    await press(panel().getByRole('tab', { name: 'Graph' }));
+    expect(panel().queryByRole('button', { name: 'Follow' })).toBeNull();
+    await type(grid(), 'Escape');
+    expect(findPanel()).toBeNull();
   });
 
   it('filters by branch', async () => {
