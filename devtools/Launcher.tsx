@@ -1,6 +1,7 @@
 import { type ContextEngine, type InspectOptions, useEngine } from 'contextree';
 import {
   type FunctionComponent,
+  type KeyboardEvent as ReactKeyboardEvent,
   type ReactNode,
   useEffect,
   useRef,
@@ -198,6 +199,12 @@ function Launcher({
     setIsOpen(open);
   };
   useHotkey(hotkey, () => show(!isOpen));
+  /** Key events of the button do not leave its shadow root, and it has the focus after the panel was closed. */
+  const onKeyDown = (event: ReactKeyboardEvent): void => {
+    if (hotkey === null || !isHotkey(event.nativeEvent, hotkey)) return;
+    event.preventDefault();
+    show(true);
+  };
   const opener = (
     <Shadow
       css={buttonCss}
@@ -212,6 +219,7 @@ function Launcher({
         aria-label="Open contextree devtools"
         title="contextree"
         onClick={() => show(true)}
+        onKeyDown={onKeyDown}
       >
         <svg
           width="20"

@@ -81,6 +81,20 @@ describe('the button', () => {
     expect(findPanel()).toBeNull();
   });
 
+  it('opens again with its hotkey from the button, which has the focus after it was closed', async () => {
+    await open(await chat('q1', 'a1'));
+    const keys = { code: 'Period', key: ':', ctrlKey: true, shiftKey: true, bubbles: true, composed: true };
+    const pressKeys = async (): Promise<void> => {
+      await act(async () => void fireEvent.keyDown(focused() as HTMLElement, keys));
+      await settle();
+    };
+    await pressKeys();
+    expect(findPanel()).toBeNull();
+    expect(focused()).toBe(opener());
+    await pressKeys();
+    expect(findPanel()).not.toBeNull();
+  });
+
   it('has the hotkey that it is given, or none', async () => {
     const engine = await chat('q1');
     const { unmount } = show(engine, { hotkey: 'Alt+KeyD' });
