@@ -29,7 +29,7 @@ h2 button{font-weight:400}
 .aside-of{display:flex;min-width:0;white-space:nowrap;align-items:center;gap:6px;margin-left:auto;padding-left:12px;font:12px/1.45 system-ui,sans-serif}
 .aside-of .mark{flex:none}
 .aside-of .problem{color:var(--alert);min-width:0;overflow:hidden;text-overflow:ellipsis}
-.value:has(+.aside-of){min-width:20%}
+.value:has(+.aside-of){min-width:20%;flex-shrink:99}
 @container (max-width:640px){
 .two{grid-template:minmax(0,2fr) minmax(0,3fr)/minmax(0,1fr)}
 .past{border-left:0;border-top:1px solid var(--line)}

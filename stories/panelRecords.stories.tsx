@@ -127,6 +127,11 @@ export const Fragments: Story = {
     await userEvent.click(within(tree).getByRole('treeitem', { name: /^.?house rules/ }));
     await expect(await within(tree).findByRole('treeitem', { name: /hint 2: .*~\d+$/ })).toBeVisible();
     await expect(within(tree).getByText('wait for save()')).toBeVisible();
+    // What a fragment costs stays in sight in a narrow panel: its text is cut for it.
+    tree.style.cssText = 'flex:none;height:200px;width:320px';
+    const rows = within(tree).getAllByRole('treeitem');
+    await expect(rows.filter((row) => row.scrollWidth > row.clientWidth)).toHaveLength(0);
+    tree.style.cssText = '';
   },
 };
 
