@@ -16,6 +16,8 @@ export function eventLine(event: ContextEvent): string {
       return `${event.action} ${event.name}`;
     case 'stream':
       return `${event.branch}: ${event.phase}${event.phase === 'end' ? `, ${event.status}` : ''}`;
+    case 'request':
+      return event.phase === 'end' ? `${event.phase}, ${event.status}` : event.phase;
     case 'conflict':
       return `another tab was first on ${event.from}: ${event.policy} to ${event.to}`;
     case 'error':
@@ -45,6 +47,8 @@ export function keyOfEvent(
     case 'stream':
     case 'error':
       return known(event.id);
+    case 'request':
+      return known(event.answerId);
     case 'checkpoint':
       return known(event.messageId);
     case 'branch':

@@ -35,6 +35,7 @@ const TYPES: readonly EventType[] = [
   'branch',
   'checkpoint',
   'stream',
+  'request',
   'conflict',
   'error',
 ];

@@ -84,6 +84,15 @@ test('every event says what it is about, and leads to a message that is known', 
       'key:a1',
     ],
     [
+      { ...about, type: 'request', phase: 'end', id: 'r', answerId: 'a1', branchId: 'b', status: 'failed' },
+      'end, failed',
+      'key:a1',
+    ],
+    [
+      { ...about, type: 'request', phase: 'told', id: 'r', answerId: 'a9', branchId: 'b', status: 'open' },
+      'told',
+    ],
+    [
       { ...about, type: 'conflict', policy: 'fork', from: 'main', to: 'other', toId: 'b' },
       'another tab was first on main: fork to other',
       'key:head',
