@@ -243,6 +243,7 @@ interface PastProps extends Pick<ViewProps, 'engine' | 'state'> {
   readonly onRead: (key: string) => void;
 }
 
+/** The branches as they were; their size and age at that time are not recorded. */
 function branchesOf({ branches }: PastGraph): readonly BranchInfo[] {
   return branches.map((branch) => ({
     ...branch,

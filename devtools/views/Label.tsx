@@ -4,12 +4,11 @@ import { age, count, counted } from '../figures.ts';
 import { plainLine } from '../plainLine.ts';
 import { branchColour } from '../theme.ts';
 
-/** A branch for people: its label, how many messages of its own it has, and its age. Its name is a tooltip. */
+/** A branch for people: its label, how many messages of its own it has, and its age, where they are known. Its name is a tooltip. */
 export function BranchMark({ branch, index }: BranchMarkProps): ReactNode {
   const { label, name, isActive, ownCount, createdAt } = branch;
   const colour = branchColour(index);
   const line = label === name ? name : plainLine('assistant', label);
-  const own = counted(ownCount, 'message');
   return (
     <span
       className={isActive ? 'mark active' : 'mark'}
@@ -17,12 +16,15 @@ export function BranchMark({ branch, index }: BranchMarkProps): ReactNode {
       title={`Branch ${name}`}
     >
       <span className="unseen">
-        {isActive ? 'active branch' : 'branch'} {line}, {own} of its own, {age(createdAt)}
+        {isActive ? 'active branch' : 'branch'} {line}
+        {createdAt > 0 && `, ${counted(ownCount, 'message')} of its own, ${age(createdAt)}`}
       </span>
       <BothEnds text={line} />
-      <span className="extra" aria-hidden="true">
-        {count(ownCount)} · {age(createdAt)}
-      </span>
+      {createdAt > 0 && (
+        <span className="extra" aria-hidden="true">
+          {count(ownCount)} · {age(createdAt)}
+        </span>
+      )}
     </span>
   );
 }
