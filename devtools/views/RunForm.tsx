@@ -30,12 +30,13 @@ interface RunFormProps {
 /** What to change: fragments, the whole system prompt, the question, the model; and how many runs to start. */
 export function RunForm({ engine, ground, settings, isSafe }: RunFormProps): ReactNode {
   const { models = [], body = (model: string) => ({ model }) } = settings;
-  const [without, setWithout] = useState<ReadonlySet<ContextFragment>>(new Set());
+  const [without, setWithout] = useState<ReadonlySet<string>>(new Set());
   const [system, setSystem] = useState<string>();
   const [words, setWords] = useState(ground.words);
   const [picked, setPicked] = useState<ReadonlySet<string>>(new Set(models.slice(0, 1)));
   const [times, setTimes] = useState(1);
   const [isAsking, setAsking] = useState(false);
+  const named = namedIn(ground.fragments);
   const results = useRuns(engine);
   const runs = runsOf(engine);
   const isRunning = results.some(({ status }) => status === 'running' || status === 'waiting');
@@ -51,7 +52,9 @@ export function RunForm({ engine, ground, settings, isSafe }: RunFormProps): Rea
         model,
         ...(model && { body: body(model) }),
         ...(system !== undefined && { system }),
-        ...(without.size > 0 && { fragments: ground.fragments.filter((one) => !without.has(one)) }),
+        ...(without.size > 0 && {
+          fragments: named.filter(({ key }) => !without.has(key)).map(({ fragment }) => fragment),
+        }),
         ...(words !== ground.words && { message: words }),
       }));
   const start = (): void => {
@@ -62,12 +65,12 @@ export function RunForm({ engine, ground, settings, isSafe }: RunFormProps): Rea
     <section aria-label="What to change" className="form">
       <Boxes
         legend="Fragments"
-        items={ground.fragments}
-        nameOf={({ id, name }) => id ?? name}
-        wordsOf={ground.wordsOf}
-        isOn={(fragment) => !without.has(fragment)}
+        items={named}
+        nameOf={({ name }) => name}
+        wordsOf={({ fragment }) => ground.wordsOf(fragment)}
+        isOn={({ key }) => !without.has(key)}
         isOff={system !== undefined}
-        onToggle={(fragment) => setWithout(toggled(without, fragment))}
+        onToggle={({ key }) => setWithout(toggled(without, key))}
       />
       <details>
         <summary>System prompt{system !== undefined && ' - changed'}</summary>
@@ -122,6 +125,22 @@ export function RunForm({ engine, ground, settings, isSafe }: RunFormProps): Rea
       {isAsking && <Warning onRun={start} onCancel={() => setAsking(false)} />}
     </section>
   );
+}
+
+interface Named {
+  readonly fragment: ContextFragment;
+  readonly name: string;
+  readonly key: string;
+}
+
+/** Fragments with keys that outlive them: a component makes new ones whenever it renders. */
+function namedIn(fragments: Ground['fragments']): readonly Named[] {
+  const names = fragments.map(({ id, name }) => id ?? name);
+  return fragments.map((fragment, i) => {
+    const name = names[i] ?? '';
+    const before = names.slice(0, i).filter((one) => one === name).length;
+    return { fragment, name, key: `${name} ${before}` };
+  });
 }
 
 interface BoxesProps<T> {

@@ -199,6 +199,28 @@ describe('a run', () => {
     expect(engine.node(engine.state.getState().branches[1]!.headKey!)!.sources).toEqual([headKey]);
   });
 
+  it('leaves out what was left out, although its component has rendered since', async () => {
+    const engine = await chat();
+    const chats = recordedChats(engine, { runsDry: true, answers: ['First.', 'Another.'] });
+    const page = (time: string): ReactNode => (
+      <ContextEngineProvider engine={engine}>
+        <Clock time={time} />
+        <ContextDevtoolsPanel />
+      </ContextEngineProvider>
+    );
+    localStorage.setItem('contextree:devtools', '{"tab":"Run"}');
+    const { rerender } = render(page('10:01'));
+    await act(() => ask(chats, 'One?'));
+    const now = (): HTMLInputElement => panel().getByRole('checkbox', { name: /^now/ });
+    await press(await eventually(now));
+    rerender(page('10:02'));
+    await eventually(() => expect(now().closest('label')?.textContent).toContain('10:02'));
+    expect(now().checked).toBe(false);
+    await press(panel().getByRole('button', { name: 'Run' }));
+    await eventually(() => expect(panel().getByText('done')).toBeTruthy());
+    expect(engine.requests().at(-1)?.system).not.toContain('10:0');
+  });
+
   it('keeps an answer once, and the files of a question whose words were changed', async () => {
     const engine = await chat();
     const chats = recordedChats(engine, { runsDry: true, answers: ['First.', 'Another.'] });
