@@ -45,7 +45,7 @@ border-bottom:1px solid var(--line);color:var(--muted);font-size:11px;flex:none}
 font-variant-numeric:tabular-nums}
 .cell.model{width:96px}
 .cell.duration{width:60px}
-@container (max-width:519px){.cell.model{width:64px}.cell{width:44px}}
+@container (max-width:519px){.cell.model{width:64px}.cell{width:50px}}
 .view .bar:has(.model){flex-wrap:wrap}
 .model select{max-width:150px}
 .size{padding:8px 10px}

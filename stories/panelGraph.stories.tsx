@@ -93,6 +93,12 @@ export const Columns: Story = {
       expect(row).toHaveTextContent(/tokens 240.*cost \$0\.\d+.*duration 3\.9 s.*model gpt-4o/),
     );
     await waitFor(async () => expect(await rowOf(panel, 'What is a graph?')).toHaveTextContent(/tokens ~\d/));
+    // A narrow panel cuts no figure.
+    const list = row.closest<HTMLElement>('.list');
+    if (list) list.style.maxWidth = '420px';
+    const cells = [...row.querySelectorAll('.cell')];
+    await expect(cells.filter((cell) => cell.scrollWidth > cell.clientWidth)).toHaveLength(0);
+    if (list) list.style.maxWidth = '';
     await pick(panel, 'Columns', 'cost');
     await expect(row).not.toHaveTextContent('cost');
   },
