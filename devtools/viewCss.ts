@@ -125,7 +125,7 @@ del{background:var(--removed);text-decoration:line-through;text-decoration-color
 h2 .muted{font-weight:400}
 .wrap,.heading{flex-wrap:wrap}
 .heading h2{flex:1 1 180px}
-.wrap label{min-width:0;white-space:nowrap}
+.wrap label{min-width:0;max-width:100%;white-space:nowrap}
 .wrap select{min-width:0;max-width:100%;flex:0 1 auto}
 .inset{margin:0;padding:6px 10px}
 .switch{display:flex}

@@ -134,6 +134,11 @@ export const PromptDifference: Story = {
       await expect(words.querySelector('ins')).toHaveTextContent('02');
       await expect(words).toHaveTextContent('1 then, 3 now');
     });
+    // All of it fits a narrow panel.
+    const scroll = panel.getByRole('group', { name: 'Difference' });
+    scroll.style.maxWidth = '320px';
+    await expect(scroll.scrollWidth).toBe(scroll.clientWidth);
+    scroll.style.maxWidth = '';
   },
 };
 

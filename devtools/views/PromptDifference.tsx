@@ -14,7 +14,7 @@ export function PromptDifference({ answer, engine, state, sight }: DifferencePro
   const { value, error } = useAnswer(otherPrompt, { engine, base, answer });
   return (
     <div className="scroll" tabIndex={0} role="group" aria-label="Difference">
-      <p className="inset">
+      <p className="inset wrap">
         <label>
           Compared with{' '}
           <select
