@@ -1,7 +1,6 @@
 import { type ContextEngine, type InspectOptions, useEngine } from 'contextree';
 import {
   type FunctionComponent,
-  type KeyboardEvent as ReactKeyboardEvent,
   type ReactNode,
   useEffect,
   useRef,
@@ -198,13 +197,15 @@ function Launcher({
     setIsAsked(true);
     setIsOpen(open);
   };
-  useHotkey(hotkey, () => show(!isOpen));
-  /** Key events of the button do not leave its shadow root, and it has the focus after the panel was closed. */
-  const onKeyDown = (event: ReactKeyboardEvent): void => {
-    if (hotkey === null || !isHotkey(event.nativeEvent, hotkey)) return;
+  const onKey = (event: KeyboardEvent): void => {
+    if (hotkey === null || !isHotkey(event, hotkey)) return;
     event.preventDefault();
-    show(true);
+    show(!isOpen);
   };
+  useEffect(() => {
+    addEventListener('keydown', onKey);
+    return () => removeEventListener('keydown', onKey);
+  });
   const opener = (
     <Shadow
       css={buttonCss}
@@ -219,7 +220,8 @@ function Launcher({
         aria-label="Open contextree devtools"
         title="contextree"
         onClick={() => show(true)}
-        onKeyDown={onKeyDown}
+        // Key events in here do not leave the shadow root, and the button has the focus after the panel was closed.
+        onKeyDown={({ nativeEvent }) => onKey(nativeEvent)}
       >
         <svg
           width="20"
@@ -249,24 +251,6 @@ function Launcher({
       {isRecording && loaded && <loaded.Recording {...shown} />}
     </>
   );
-}
-
-/** Calls back when the hotkey is pressed in the page. */
-function useHotkey(hotkey: string | null, press: () => void): void {
-  const latest = useRef(press);
-  useEffect(() => {
-    latest.current = press;
-  });
-  useEffect(() => {
-    if (hotkey === null) return undefined;
-    const hear = (event: KeyboardEvent): void => {
-      if (!isHotkey(event, hotkey)) return;
-      event.preventDefault();
-      latest.current();
-    };
-    addEventListener('keydown', hear);
-    return () => removeEventListener('keydown', hear);
-  }, [hotkey]);
 }
 
 /** The panel's code, loaded when it is first needed. */

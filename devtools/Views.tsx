@@ -68,10 +68,7 @@ export function Views({
   const [copy, setCopy] = useState<SessionCopy>({});
   useEffect(() => () => copy.engine?.dispose(), [copy.engine]);
   const openFile = (file: Blob): void => {
-    void import('./sessionCopy.ts')
-      .then(({ openCopy }) => openCopy(file))
-      // What is no session leaves the shown one.
-      .then((opened) => setCopy((before) => (opened.engine ? opened : { ...before, ...opened })));
+    void import('./sessionCopy.ts').then(({ openCopy }) => openCopy(file)).then(setCopy);
   };
   const onDrop = (event: DragEvent): void => {
     const [file] = event.dataTransfer.files;
@@ -90,12 +87,6 @@ export function Views({
     tabIn(list.current, name)?.focus();
   };
   const look = (at: Sight): void => setSight((before) => ({ ...before, ...at }));
-  /** A view may have used the key for a field or a menu of its own. */
-  const onKeyDown = (event: KeyboardEvent): void => {
-    if (event.key !== 'Escape' || event.defaultPrevented || sight.node === undefined) return;
-    event.preventDefault();
-    look({ node: undefined });
-  };
   const props: TabProps = {
     tab,
     tools,
@@ -112,14 +103,7 @@ export function Views({
     onCloseCopy: copy.engine && (() => setCopy({})),
   };
   return (
-    <div
-      ref={place}
-      className="views"
-      role="presentation"
-      onKeyDown={onKeyDown}
-      onDragOver={allowFiles}
-      onDrop={onDrop}
-    >
+    <div ref={place} className="views" onDragOver={allowFiles} onDrop={onDrop}>
       <header className="bar">
         {engines.length > 1 && tools && (
           <tools.Engines engines={engines} picked={picked} onPick={setPicked} />

@@ -30,12 +30,18 @@ export interface Extent {
 
 /** The place of a panel: the chosen edge, if the window has room for it there. What was remembered may be damaged. */
 export function placeOf(
-  remembered: DevtoolsPosition | undefined,
+  chosen: DevtoolsPosition | undefined,
   size: Partial<Extent>,
   { width, height }: Extent,
 ): Place {
-  const chosen = Object.hasOwn(NO_INSETS, remembered ?? '') ? remembered : undefined;
-  const side = width >= WIDE ? (chosen ?? 'right') : chosen === 'bottom' ? 'bottom' : 'top';
+  const side =
+    width >= WIDE
+      ? chosen && chosen in NO_INSETS
+        ? chosen
+        : 'right'
+      : chosen === 'bottom'
+        ? 'bottom'
+        : 'top';
   const most = isBeside(side) ? width - LEFT_FOR_APP : Math.floor(height / 2);
   const least = Math.min(isBeside(side) ? 320 : 120, most);
   const wanted = Number(isBeside(side) ? size.width : size.height) || (isBeside(side) ? 420 : 360);

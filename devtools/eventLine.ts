@@ -17,7 +17,7 @@ export function eventLine(event: ContextEvent): string {
     case 'stream':
       return `${event.branch}: ${event.phase}${event.phase === 'end' ? `, ${event.status}` : ''}`;
     case 'request':
-      return event.phase === 'end' ? `${event.phase}, ${event.status}` : event.phase;
+      return `${event.phase}, ${event.status}`;
     case 'conflict':
       return `another tab was first on ${event.from}: ${event.policy} to ${event.to}`;
     case 'error':

@@ -3,7 +3,6 @@ export const recordsCss: string = `
 .wrap>span.grow{min-width:max-content}
 .wrap>span.grow[role=status]{min-width:0;flex-basis:200px}
 .wrap [type=range]{flex:1 1 140px}
-.wrap [type=search].grow{flex-basis:100px}
 h2 button{font-weight:400}
 .scroll h2:last-child{padding-bottom:8px}
 .line .mark{display:block;max-width:45%}

@@ -8,7 +8,9 @@ type AttachedChat = NonNullable<ContextEngine['attached']>;
 type RunOptions = Parameters<NonNullable<AttachedChat['run']>>[0];
 
 /** What to run. */
-export interface Plan extends Omit<RunOptions, 'signal'> {
+export interface Plan extends Omit<RunOptions, 'signal' | 'message'> {
+  /** Other words of the question. */
+  readonly message?: string;
   /** The model to call; '' for the app's own. */
   readonly model: string;
   /** The key of the question, and of the existing answer; undefined where there is none. */
@@ -43,8 +45,6 @@ export class Runs {
   readonly #engine: ContextEngine;
   readonly #listeners = new Set<() => void>();
   readonly #stops = new Map<number, AbortController>();
-  /** The numbers of the results that are kept, or about to be. */
-  readonly #kept = new Set<number>();
   #results: readonly Result[] = [];
 
   constructor(engine: ContextEngine) {
@@ -86,27 +86,18 @@ export class Runs {
     this.#set([]);
   }
 
-  /** Saves an answer as a branch: behind its question, or behind the changed question. Once, however often it is called. */
-  async keep(result: Result): Promise<void> {
-    const { number, message } = result;
-    if (!message || this.#kept.has(number)) return;
-    this.#kept.add(number);
-    try {
-      this.#change(number, { kept: await this.#save(result, message) });
-    } catch (error) {
-      this.#kept.delete(number);
-      throw error;
-    }
-  }
-
-  async #save({ plan }: Result, message: UIMessage): Promise<BranchInfo> {
+  /** Saves an answer as a branch: behind its question, or behind the changed question. */
+  async keep({ number, plan, message }: Result): Promise<void> {
+    if (!message) return;
     const engine = this.#engine;
-    const sources = plan.answer === undefined ? {} : { sources: [plan.answer] };
-    const asked = plan.message;
-    if (asked === undefined) return engine.add([message], { parentId: plan.question, ...sources });
-    const parentId = engine.node(plan.question)?.parentKey ?? null;
-    const question = await questionOf(engine, plan.question, asked);
-    return engine.add([{ ...question, id: `${message.id}-question` }, message], { parentId, ...sources });
+    const { question, answer, message: text } = plan;
+    const asked =
+      text === undefined ? [] : [await questionOf(engine, question, `${message.id}-question`, text)];
+    const kept = await engine.add([...asked, message], {
+      parentId: asked.length === 0 ? question : (engine.node(question)?.parentKey ?? null),
+      ...(answer !== undefined && { sources: [answer] }),
+    });
+    this.#change(number, { kept });
   }
 
   #next(): void {
@@ -172,15 +163,9 @@ async function usedBy(
 }
 
 /** A question with other words: its files stay, as they did in the request. */
-async function questionOf(
-  engine: ContextEngine,
-  key: string,
-  content: NonNullable<Plan['message']>,
-): Promise<Pick<UIMessage, 'role' | 'parts'>> {
-  if (typeof content !== 'string') return { role: 'user', parts: content.parts };
-  const { parts = [] } = (await readMessage(engine, key)) ?? {};
-  const files = parts.filter(({ type }) => type !== 'text');
-  return { role: 'user', parts: [...files, { type: 'text', text: content }] };
+async function questionOf(engine: ContextEngine, key: string, id: string, text: string): Promise<UIMessage> {
+  const files = (await readMessage(engine, key))?.parts.filter(({ type }) => type !== 'text') ?? [];
+  return { id, role: 'user', parts: [...files, { type: 'text', text }] };
 }
 
 /** A message, loaded or not. */

@@ -7,11 +7,13 @@ export interface SessionCopy {
   readonly failure?: string | undefined;
 }
 
-/** Opens a session file. Never rejects. Its code is loaded with the first file. */
-export async function openCopy(file: Blob): Promise<SessionCopy> {
+/** Opens a session file, and gives what is shown then: what is no session leaves the one before. Never rejects. */
+export async function openCopy(file: Blob): Promise<(before: SessionCopy) => SessionCopy> {
   try {
-    return { engine: await openSession(file) };
+    const engine = await openSession(file);
+    return () => ({ engine });
   } catch (error) {
-    return { failure: error instanceof Error ? error.message : String(error) };
+    const failure = error instanceof Error ? error.message : String(error);
+    return (before) => ({ ...before, failure });
   }
 }

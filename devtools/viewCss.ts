@@ -34,7 +34,7 @@ background:var(--ground);border:1px solid var(--edge);border-radius:6px;box-shad
 input[type=checkbox]{min-height:0;cursor:pointer}
 label{display:inline-flex;align-items:center;gap:4px}
 .bar label.grow{display:flex}
-.finder input[type=search]{min-width:60px}
+[type=search]{min-width:70px}
 .filters{flex-wrap:wrap}
 .filters select{flex:1 1 84px;min-width:0;max-width:160px}
 .naming{min-height:18px;padding:0 4px;width:132px}

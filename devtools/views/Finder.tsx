@@ -7,7 +7,7 @@ import { hitAfter, unfoldedFor } from '../hits.ts';
 import { Menu, type MenuItem } from '../Menu.tsx';
 import { remember } from '../memory.ts';
 import { find, type Search } from '../search.ts';
-import { isAnything, type Wanted } from '../wanted.ts';
+import { ANYTHING, isAnything, type Wanted } from '../wanted.ts';
 import { Filters } from './Filters.tsx';
 
 /** The bar above the graph: search text, filters, and steps from hit to hit. */
@@ -16,7 +16,7 @@ export function Finder(props: FinderProps): ReactNode {
     engine,
     model,
     state,
-    wanted,
+    wanted = ANYTHING,
     onWant,
     found,
     onFound,
@@ -92,7 +92,7 @@ interface FinderProps {
   readonly model: GraphModel;
   readonly state: EngineState;
   /** What is searched for: it outlives the bar, which disappears while a message is read. */
-  readonly wanted: Wanted;
+  readonly wanted: Wanted | undefined;
   readonly onWant: (wanted: Wanted) => void;
   /** The keys of the hits, in the order of the graph; undefined without a search. */
   readonly found: readonly string[] | undefined;

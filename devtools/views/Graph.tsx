@@ -10,7 +10,7 @@ import { recall } from '../memory.ts';
 import { useNarrow } from '../narrow.ts';
 import { useShownIn } from '../Shadow.tsx';
 import type { ViewProps } from '../view.ts';
-import { ANYTHING } from '../wanted.ts';
+import type { Wanted } from '../wanted.ts';
 import { COLUMNS, type ColumnName } from '../columns.ts';
 import { GraphList } from './GraphList.tsx';
 import type { Node } from './Node.tsx';
@@ -28,7 +28,7 @@ export function Graph(props: ViewProps): ReactNode {
   const { ref, isNarrow } = useNarrow();
   const { failure, attempt } = useAttempt();
   const [found, setFound] = useState<readonly string[]>();
-  const [wanted, setWanted] = useState(ANYTHING);
+  const [wanted, setWanted] = useState<Wanted>();
   const tools = useTools();
   const box = useRef<HTMLInputElement>(null);
   const [naming, setNaming] = useState<string>();
@@ -66,8 +66,7 @@ export function Graph(props: ViewProps): ReactNode {
   };
   const onKeyDown = (event: KeyboardEvent): void => {
     if (event.key !== 'Escape' || event.defaultPrevented) return;
-    if (isHelpOpen) setHelp(false);
-    else if (wanted.text !== '') setWanted({ ...wanted, text: '' });
+    if (wanted?.text) setWanted({ ...wanted, text: '' });
     else if (key !== undefined) follow();
     else return;
     event.preventDefault();

@@ -8,6 +8,7 @@ import { branchColour } from '../theme.ts';
 export function BranchMark({ branch, index }: BranchMarkProps): ReactNode {
   const { label, name, isActive, ownCount, createdAt } = branch;
   const colour = branchColour(index);
+  const isKnown = createdAt > 0;
   const line = label === name ? name : plainLine('assistant', label);
   return (
     <span
@@ -17,10 +18,10 @@ export function BranchMark({ branch, index }: BranchMarkProps): ReactNode {
     >
       <span className="unseen">
         {isActive ? 'active branch' : 'branch'} {line}
-        {createdAt > 0 && `, ${counted(ownCount, 'message')} of its own, ${age(createdAt)}`}
+        {isKnown && `, ${counted(ownCount, 'message')} of its own, ${age(createdAt)}`}
       </span>
       <BothEnds text={line} />
-      {createdAt > 0 && (
+      {isKnown && (
         <span className="extra" aria-hidden="true">
           {count(ownCount)} · {age(createdAt)}
         </span>

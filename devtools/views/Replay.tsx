@@ -59,7 +59,7 @@ function Player({ record }: { readonly record: RecordedRequest }): ReactNode {
   const parts = useMemo(() => partsAfter(chunks, shown), [chunks, shown]);
   const play = (): void => {
     setAt(pace === 'at once' ? Infinity : 0);
-    setPlaying(pace === 'in recorded time');
+    setPlaying(true);
   };
   return (
     <section aria-label="Replay">
@@ -82,10 +82,9 @@ function Player({ record }: { readonly record: RecordedRequest }): ReactNode {
             max={chunks.length}
             value={failAt ?? ''}
             placeholder="-"
-            onChange={({ target: { value } }) => {
-              setPlaying(false);
-              setFailAt(value === '' ? undefined : Math.max(0, Math.floor(Number(value))));
-            }}
+            onChange={({ target: { value } }) =>
+              setFailAt(value === '' ? undefined : Math.max(0, Math.floor(Number(value))))
+            }
           />
         </label>
         <SaveFixture record={record} />

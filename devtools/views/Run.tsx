@@ -3,6 +3,7 @@ import type { ContextEngine } from 'contextree';
 import { type ReactNode, useState } from 'react';
 import { useAnswer } from '../live.ts';
 import { useLoaded } from '../loaded.ts';
+import { textOf } from '../messageText.ts';
 import { promptAt, systemOf } from '../promptAt.ts';
 import { useRequests } from '../requests.ts';
 import { readMessage, useRuns } from '../runs.ts';
@@ -105,7 +106,7 @@ async function groundAt(
   return {
     question: question.key,
     answer: answer && info ? { key: info.key, message: answer } : undefined,
-    words: asked?.parts.map((part) => (part.type === 'text' ? part.text : '')).join('') ?? '',
+    words: asked ? textOf(asked) : '',
     system: systemOf(prompt),
     fragments: prompt.fragments,
     wordsOf: (fragment) => prompt.pieces.find((piece) => piece.fragment === fragment)?.text ?? '',

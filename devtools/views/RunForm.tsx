@@ -30,13 +30,13 @@ interface RunFormProps {
 /** What to change: fragments, the whole system prompt, the question, the model; and how many runs to start. */
 export function RunForm({ engine, ground, settings, isSafe }: RunFormProps): ReactNode {
   const { models = [], body = (model: string) => ({ model }) } = settings;
-  const [without, setWithout] = useState<ReadonlySet<string>>(new Set());
+  // By place: a component makes new fragments whenever it renders.
+  const [without, setWithout] = useState<ReadonlySet<number>>(new Set());
   const [system, setSystem] = useState<string>();
   const [words, setWords] = useState(ground.words);
   const [picked, setPicked] = useState<ReadonlySet<string>>(new Set(models.slice(0, 1)));
   const [times, setTimes] = useState(1);
   const [isAsking, setAsking] = useState(false);
-  const named = namedIn(ground.fragments);
   const results = useRuns(engine);
   const runs = runsOf(engine);
   const isRunning = results.some(({ status }) => status === 'running' || status === 'waiting');
@@ -53,7 +53,7 @@ export function RunForm({ engine, ground, settings, isSafe }: RunFormProps): Rea
         ...(model && { body: body(model) }),
         ...(system !== undefined && { system }),
         ...(without.size > 0 && {
-          fragments: named.filter(({ key }) => !without.has(key)).map(({ fragment }) => fragment),
+          fragments: ground.fragments.filter((_, i) => !without.has(i)),
         }),
         ...(words !== ground.words && { message: words }),
       }));
@@ -65,12 +65,12 @@ export function RunForm({ engine, ground, settings, isSafe }: RunFormProps): Rea
     <section aria-label="What to change" className="form">
       <Boxes
         legend="Fragments"
-        items={named}
-        nameOf={({ name }) => name}
-        wordsOf={({ fragment }) => ground.wordsOf(fragment)}
-        isOn={({ key }) => !without.has(key)}
+        items={ground.fragments}
+        nameOf={({ id, name }) => id ?? name}
+        wordsOf={ground.wordsOf}
+        isOn={(_, i) => !without.has(i)}
         isOff={system !== undefined}
-        onToggle={({ key }) => setWithout(toggled(without, key))}
+        onToggle={(_, i) => setWithout(toggled(without, i))}
       />
       <details>
         <summary>System prompt{system !== undefined && ' - changed'}</summary>
@@ -127,31 +127,15 @@ export function RunForm({ engine, ground, settings, isSafe }: RunFormProps): Rea
   );
 }
 
-interface Named {
-  readonly fragment: ContextFragment;
-  readonly name: string;
-  readonly key: string;
-}
-
-/** Fragments with keys that outlive them: a component makes new ones whenever it renders. */
-function namedIn(fragments: Ground['fragments']): readonly Named[] {
-  const names = fragments.map(({ id, name }) => id ?? name);
-  return fragments.map((fragment, i) => {
-    const name = names[i] ?? '';
-    const before = names.slice(0, i).filter((one) => one === name).length;
-    return { fragment, name, key: `${name} ${before}` };
-  });
-}
-
 interface BoxesProps<T> {
   readonly legend: string;
   readonly items: readonly T[];
   readonly nameOf: (item: T) => string;
   /** Tells it from others of its name. */
   readonly wordsOf?: (item: T) => string;
-  readonly isOn: (item: T) => boolean;
+  readonly isOn: (item: T, index: number) => boolean;
   readonly isOff?: boolean;
-  readonly onToggle: (item: T) => void;
+  readonly onToggle: (item: T, index: number) => void;
 }
 
 /** A choice of several; nothing where there are none. */
@@ -170,7 +154,7 @@ function Boxes<T>({
       <legend>{legend}</legend>
       {items.map((item, i) => (
         <label key={i} title={wordsOf(item)}>
-          <input type="checkbox" checked={isOn(item)} onChange={() => onToggle(item)} /> {nameOf(item)}
+          <input type="checkbox" checked={isOn(item, i)} onChange={() => onToggle(item, i)} /> {nameOf(item)}
           <span className="muted ellipsis gist">{wordsOf(item)}</span>
         </label>
       ))}

@@ -73,8 +73,10 @@ interface RowProps {
 
 function Row({ result, base, isOpen, onOpen, onKeep }: RowProps): ReactNode {
   const { plan, status, error, ms, tokens, cost, kept, message } = result;
-  const [failure, setFailure] = useState('');
+  /** Undefined while it is being kept: a second click would keep it twice. */
+  const [failure, setFailure] = useState<string | undefined>('');
   const keep = (): void => {
+    setFailure(undefined);
     onKeep().catch((reason: unknown) => setFailure(`Not kept: ${String(reason)}`));
   };
   return (
@@ -96,7 +98,11 @@ function Row({ result, base, isOpen, onOpen, onKeep }: RowProps): ReactNode {
         {kept ? (
           <span className="muted">Kept as {kept.name}</span>
         ) : (
-          <button type="button" disabled={!message || status === 'running'} onClick={keep}>
+          <button
+            type="button"
+            disabled={!message || status === 'running' || failure === undefined}
+            onClick={keep}
+          >
             Keep
           </button>
         )}

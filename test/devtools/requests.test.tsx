@@ -233,7 +233,8 @@ describe('a run', () => {
     await press(panel().getByRole('button', { name: 'Run' }));
     await eventually(() => expect(panel().getByText('done')).toBeTruthy());
     const keep = panel().getByRole('button', { name: 'Keep' });
-    await act(async () => (keep.click(), keep.click()));
+    act(() => keep.click());
+    act(() => keep.click());
     await eventually(() => expect(words()).toContain('Kept as main-v2'));
     expect(engine.state.getState().branches).toHaveLength(2);
     const kept = engine.graph().nodes.find(({ content }) => content.includes('Other?'))!;
