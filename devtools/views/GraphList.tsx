@@ -62,7 +62,7 @@ export function GraphList(props: GraphListProps): ReactNode {
     else if (event.key === 'Enter') onCheckOut(keyAtRow(cursor));
     else if (event.key === ' ') {
       moveTo(cursor);
-      onRead();
+      onRead(keyAtRow(cursor));
     } else if (event.key === 'ArrowRight' && isFolded(model, choices, node)) fold(cursor, false);
     else if (event.key === 'ArrowLeft' && canFold(model, node) && !isFolded(model, choices, node))
       fold(cursor, true);
@@ -79,7 +79,7 @@ export function GraphList(props: GraphListProps): ReactNode {
     if ((event.target as Element).closest('.fold')) fold(row, !isFolded(model, choices, rows[row] as number));
     else {
       onSelect(keyAtRow(row));
-      onRead();
+      onRead(keyAtRow(row));
     }
   };
 
@@ -180,8 +180,8 @@ interface GraphListProps {
   /** The selected message; undefined while the graph follows what the app shows. */
   readonly selected: string | undefined;
   readonly onSelect: (key: string) => void;
-  /** Called when a person wants to read the selected message. */
-  readonly onRead: () => void;
+  /** Called when a person wants to read a message, which is selected by then. */
+  readonly onRead: (key: string) => void;
   readonly onCheckOut: (key: string) => void;
   /** Called with a key pressed on a message; returns whether it has a meaning. */
   readonly onAction: (pressed: string, key: string) => boolean;

@@ -221,7 +221,7 @@ function Past({ engine, state, past, hereKey, onCheckOut, onRead }: PastProps): 
           columns={NO_COLUMNS}
           selected={known}
           onSelect={select}
-          onRead={() => known !== undefined && onRead(known)}
+          onRead={(key) => key === known && onRead(key)}
           onCheckOut={onCheckOut}
           onAction={() => false}
           found={undefined}

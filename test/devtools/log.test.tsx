@@ -171,6 +171,12 @@ describe('the history', () => {
     await press(line('a1'));
     await eventually(() => expect(pastRows()).toHaveLength(2));
     expect(pastRows().join(' ')).toContain('main');
+    // The first click on a message selects it, whatever was selected before; the second one shows it in the graph.
+    const click = (at: number): Promise<void> =>
+      press(past().querySelectorAll<HTMLElement>('[role=row]')[at]!);
+    await click(0);
+    await click(1);
+    expect(tab()).toBe('Log');
     // How large and how old a branch was is not recorded.
     expect(pastRows().join(' ')).not.toMatch(/of its own|\d+ y/);
     expect(step().value).toBe('1');
