@@ -198,7 +198,7 @@ function Launcher({
     setIsOpen(open);
   };
   const onKey = (event: KeyboardEvent): void => {
-    if (hotkey === null || !isHotkey(event, hotkey)) return;
+    if (!isHotkey(event, hotkey)) return;
     event.preventDefault();
     show(!isOpen);
   };
@@ -217,8 +217,7 @@ function Launcher({
       <button
         ref={button}
         type="button"
-        aria-label="Open contextree devtools"
-        title="contextree"
+        title="Open contextree devtools"
         onClick={() => show(true)}
         // Key events in here do not leave the shadow root, and the button has the focus after the panel was closed.
         onKeyDown={({ nativeEvent }) => onKey(nativeEvent)}

@@ -38,8 +38,7 @@ export function FloatingPanel(props: FloatingProps): ReactNode {
   const { position, theme, styleNonce, onInsetsChange, hotkey, onClose } = props;
   const onKeyDown = (event: KeyboardEvent): void => {
     // Key events in here do not leave the shadow root, nor a window of its own.
-    const isPressed = hotkey !== null && isHotkey(event.nativeEvent, hotkey);
-    if (isPressed || (event.key === 'Escape' && !event.defaultPrevented)) onClose();
+    if (isHotkey(event.nativeEvent, hotkey) || (event.key === 'Escape' && !event.defaultPrevented)) onClose();
   };
   return (
     <Dock position={position} theme={theme} styleNonce={styleNonce} onInsetsChange={onInsetsChange}>

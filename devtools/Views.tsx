@@ -111,7 +111,7 @@ export function Views({
         <Tabs id={id} tab={tab} onSelect={select} list={list} takesFocus={takesFocus} />
         {children}
       </header>
-      {copy.failure !== undefined && tools && (
+      {tools && copy.failure !== undefined && (
         <tools.FileNote text={copy.failure} onClose={() => setCopy({ ...copy, failure: undefined })} />
       )}
       <div className="view" role="tabpanel" id={`${id}view`} aria-labelledby={`${id}${tab}`}>

@@ -42,9 +42,10 @@ export function placeOf(
       : chosen === 'bottom'
         ? 'bottom'
         : 'top';
-  const most = isBeside(side) ? width - LEFT_FOR_APP : Math.floor(height / 2);
-  const least = Math.min(isBeside(side) ? 320 : 120, most);
-  const wanted = Number(isBeside(side) ? size.width : size.height) || (isBeside(side) ? 420 : 360);
+  const beside = isBeside(side);
+  const most = beside ? width - LEFT_FOR_APP : Math.floor(height / 2);
+  const least = Math.min(beside ? 320 : 120, most);
+  const wanted = Number(beside ? size.width : size.height) || (beside ? 420 : 360);
   return { side, size: Math.min(most, Math.max(least, wanted)), least, most };
 }
 

@@ -5,8 +5,8 @@ export const HOTKEY = 'Mod+Shift+Period';
  * Whether an event is the panel's hotkey: modifiers (`Mod`: Ctrl or Cmd, `Shift`, `Alt`) and the `code` of a key, joined by
  * `+`. False while an input method composes, and where the app has handled the key.
  */
-export function isHotkey(event: KeyboardEvent, hotkey: string): boolean {
-  if (event.defaultPrevented || event.isComposing || event.repeat) return false;
+export function isHotkey(event: KeyboardEvent, hotkey: string | null): boolean {
+  if (hotkey === null || event.defaultPrevented || event.isComposing || event.repeat) return false;
   const names = hotkey.split('+');
   const code = names.pop();
   const has = (name: string): boolean => names.includes(name);

@@ -13,11 +13,11 @@ export function BranchMark({ branch, index }: BranchMarkProps): ReactNode {
   return (
     <span
       className={isActive ? 'mark active' : 'mark'}
-      style={isActive ? { background: colour, borderColor: colour } : { borderColor: colour }}
+      style={{ borderColor: colour, background: isActive ? colour : undefined }}
       title={`Branch ${name}`}
     >
       <span className="unseen">
-        {isActive ? 'active branch' : 'branch'} {line}
+        {isActive && 'active '}branch {line}
         {isKnown && `, ${counted(ownCount, 'message')} of its own, ${age(createdAt)}`}
       </span>
       <BothEnds text={line} />
