@@ -214,6 +214,7 @@ function Launcher({
       host={hostOf(buttonPosition)}
       className={isOpen ? 'hidden' : ''}
     >
+      {/* oxlint-disable-next-line jsx-a11y/control-has-associated-label -- its title is its name */}
       <button
         ref={button}
         type="button"
