@@ -1,6 +1,7 @@
 import type { ViewProps } from './view.ts';
 import { branchAt } from './branching.ts';
 import { textOf } from './messageText.ts';
+import { readMessage } from './readMessage.ts';
 
 /** What single keys do with the current message of the list; resolves when it is done, rejects with the reason of a failure. */
 export const graphKeys: Readonly<Record<string, (props: ViewProps, at: string, shownIn: Window) => unknown>> =
@@ -16,7 +17,6 @@ export const graphKeys: Readonly<Record<string, (props: ViewProps, at: string, s
     y: async ({ engine }, at, { navigator }) => {
       const { clipboard } = navigator as Partial<Navigator>;
       if (!clipboard) throw new Error('This page may not write to the clipboard.');
-      const { readMessage } = await import('./views/Node.tsx');
       const message = await readMessage({ engine, messageKey: at });
       await clipboard.writeText(message ? textOf(message) : '');
     },

@@ -7,6 +7,16 @@ export function textOf(message: UIMessage): string {
     .join('');
 }
 
+/** The content of a message for reading: its texts, and other parts as JSON. */
+export function allOf(message: UIMessage): string {
+  return partsOf(message)
+    .flatMap((part) => {
+      if (part.type === 'step-start') return [];
+      return part.type === 'text' || part.type === 'reasoning' ? part.text : JSON.stringify(part, null, 2);
+    })
+    .join('\n\n');
+}
+
 /** The parts of a message, without values that are no objects, from a damaged disk or another program. */
 export function partsOf({ parts }: UIMessage): UIMessage['parts'] {
   return parts.filter((part) => typeof part === 'object' && (part as object | null) !== null);

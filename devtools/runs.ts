@@ -2,7 +2,8 @@ import type { UIMessage } from 'ai';
 import type { BranchInfo, ContextEngine } from 'contextree';
 import { costOf, usageOf } from 'contextree/tokens';
 import { useSyncExternalStore } from 'react';
-import { textOf } from './views/words.ts';
+import { allOf } from './messageText.ts';
+import { readMessage } from './readMessage.ts';
 
 type AttachedChat = NonNullable<ContextEngine['attached']>;
 type RunOptions = Parameters<NonNullable<AttachedChat['run']>>[0];
@@ -164,18 +165,14 @@ async function usedBy(
 
 /** A question with other words: its files stay, as they did in the request. */
 async function questionOf(engine: ContextEngine, key: string, id: string, text: string): Promise<UIMessage> {
-  const files = (await readMessage(engine, key))?.parts.filter(({ type }) => type !== 'text') ?? [];
+  const files =
+    (await readMessage({ engine, messageKey: key }))?.parts.filter(({ type }) => type !== 'text') ?? [];
   return { id, role: 'user', parts: [...files, { type: 'text', text }] };
-}
-
-/** A message, loaded or not. */
-export async function readMessage(engine: ContextEngine, key: string): Promise<UIMessage | undefined> {
-  return engine.message(key) ?? (await engine.store.bodies(engine.chatId, [key])).get(key)?.message;
 }
 
 /** The text of a result; '' until there is some. */
 export function wordsOf({ message }: Result): string {
-  return message ? textOf(message) : '';
+  return message ? allOf(message) : '';
 }
 
 const known = new WeakMap<ContextEngine, Runs>();

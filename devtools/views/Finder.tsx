@@ -8,6 +8,7 @@ import { Menu, type MenuItem } from '../Menu.tsx';
 import { remember } from '../memory.ts';
 import { find, type Search } from '../search.ts';
 import { ANYTHING, isAnything, type Wanted } from '../wanted.ts';
+import { Steps } from '../Steps.tsx';
 import { Filters } from './Filters.tsx';
 
 /** The bar above the graph: search text, filters, and steps from hit to hit. */
@@ -63,8 +64,7 @@ export function Finder(props: FinderProps): ReactNode {
             <span role="status" className="muted">
               {found.length === 0 ? 'none' : `${at < 0 ? '' : `${at + 1} of `}${found.length}`}
             </span>
-            <Step label="Previous hit" sign="↑" isOff={found.length === 0} onClick={() => step(-1)} />
-            <Step label="Next hit" sign="↓" isOff={found.length === 0} onClick={() => step(1)} />
+            <Steps isOff={found.length === 0} onStep={step} />
           </>
         )}
         <button type="button" aria-expanded={isOpen} onClick={() => setOpen(!isOpen)}>
@@ -124,28 +124,6 @@ function columnItems(
       show(next);
     },
   }));
-}
-
-function Step({ label, sign, isOff, onClick }: StepProps): ReactNode {
-  return (
-    <button
-      type="button"
-      className="icon"
-      aria-label={label}
-      title={label}
-      disabled={isOff}
-      onClick={onClick}
-    >
-      {sign}
-    </button>
-  );
-}
-
-interface StepProps {
-  readonly label: string;
-  readonly sign: string;
-  readonly isOff: boolean;
-  readonly onClick: () => void;
 }
 
 /** The pause in typing before a search begins, in ms. */

@@ -8,6 +8,7 @@ import { useAnswer } from '../live.ts';
 import { useLoaded } from '../loaded.ts';
 import { Menu, type MenuItem } from '../Menu.tsx';
 import { textOf } from '../messageText.ts';
+import { readMessage } from '../readMessage.ts';
 import { useShownIn } from '../Shadow.tsx';
 import type { ViewProps } from '../view.ts';
 import type { EditBranch } from './EditBranch.tsx';
@@ -117,16 +118,6 @@ function knownAt({ engine, messageKey }: Moment): {
     versions: engine.siblings(messageKey),
     loaded: engine.message(messageKey),
   };
-}
-
-/** A message, loaded or not; null where there is none. */
-export async function readMessage({
-  engine,
-  messageKey,
-}: Pick<Moment, 'engine' | 'messageKey'>): Promise<UIMessage | null> {
-  const loaded = engine.message(messageKey);
-  if (loaded) return loaded;
-  return (await engine.store.bodies(engine.chatId, [messageKey])).get(messageKey)?.message ?? null;
 }
 
 async function loadEdit(): Promise<typeof EditBranch> {

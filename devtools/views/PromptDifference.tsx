@@ -1,10 +1,10 @@
 import type { UIMessage } from 'ai';
 import { type ReactNode, useState } from 'react';
 import { useAnswer } from '../live.ts';
+import { allOf } from '../messageText.ts';
 import { promptAt, type PromptAt, systemOf, turnBefore } from '../promptAt.ts';
 import type { ViewProps } from '../view.ts';
 import { Changes } from './Changes.tsx';
-import { textOf } from './words.ts';
 
 /** The difference between a prompt and that of the turn before, or of the marked message. */
 export function PromptDifference({ answer, engine, state, sight }: DifferenceProps): ReactNode {
@@ -83,9 +83,9 @@ function Difference({ before, after }: { readonly before: PromptAt; readonly aft
                 {message.role} {KINDS[kind]}
               </div>
               {kind === 'edited' && other ? (
-                <Changes before={textOf(other)} after={textOf(message)} />
+                <Changes before={allOf(other)} after={allOf(message)} />
               ) : (
-                <div className="text">{textOf(message).slice(0, 2_000)}</div>
+                <div className="text">{allOf(message).slice(0, 2_000)}</div>
               )}
             </li>
           ))}

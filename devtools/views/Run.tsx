@@ -6,7 +6,8 @@ import { useLoaded } from '../loaded.ts';
 import { textOf } from '../messageText.ts';
 import { promptAt, systemOf } from '../promptAt.ts';
 import { useRequests } from '../requests.ts';
-import { readMessage, useRuns } from '../runs.ts';
+import { readMessage } from '../readMessage.ts';
+import { useRuns } from '../runs.ts';
 import type { ViewProps } from '../view.ts';
 import { Choice } from './Choice.tsx';
 import type { Recorded } from './Recorded.tsx';
@@ -101,7 +102,7 @@ async function groundAt(
   const question = isAnswer ? engine.node(info.parentKey ?? '') : info;
   if (!question || question.name !== 'user') return null;
   const prompt = await promptAt({ engine, node: question.key, isToday: true }, engine.renderer, signal);
-  const answer = isAnswer ? await readMessage(engine, info.key) : undefined;
+  const answer = isAnswer ? await readMessage({ engine, messageKey: info.key }) : undefined;
   const asked = prompt.messages.at(-1);
   return {
     question: question.key,

@@ -1,12 +1,12 @@
 import type { ContextEngine } from 'contextree';
 import { type ReactNode, useState } from 'react';
 import { useAnswer } from '../live.ts';
+import { allOf } from '../messageText.ts';
 import { type Result, runsOf, useRuns, wordsOf } from '../runs.ts';
 import { wordChanges } from '../wordChanges.ts';
 import { Changes } from './Changes.tsx';
 import type { Ground } from './RunForm.tsx';
 import { count, dollars } from './Size.tsx';
-import { textOf } from './words.ts';
 import { Table } from './Table.tsx';
 
 /** The results of runs, beside the existing answer. None is saved before it is kept. */
@@ -14,7 +14,7 @@ export function RunResults({ engine, ground }: RunResultsProps): ReactNode {
   const results = useRuns(engine).filter(({ plan }) => plan.question === ground.question);
   const [opened, setOpened] = useState<number>();
   const runs = runsOf(engine);
-  const base = ground.answer ? textOf(ground.answer.message) : wordsOfFirst(results);
+  const base = ground.answer ? allOf(ground.answer.message) : wordsOfFirst(results);
   const shown = results.find(({ number }) => number === opened);
   return (
     <section aria-label="Results">

@@ -7,6 +7,7 @@ import { fileName } from '../fileName.ts';
 import { logOf } from '../events.ts';
 import { useAnswer } from '../live.ts';
 import { useShownIn } from '../Shadow.tsx';
+import { Steps } from '../Steps.tsx';
 import { findRows } from '../treeRows.ts';
 import type { ViewProps } from '../view.ts';
 import { Tree } from './Tree.tsx';
@@ -130,17 +131,7 @@ function Search({ value, onShow }: SearchProps): ReactNode {
             {found.length}
             {found.length === MOST ? '+' : ''}
           </span>
-          <button
-            type="button"
-            aria-label="Previous hit"
-            disabled={found.length === 0}
-            onClick={() => step(-1)}
-          >
-            ↑
-          </button>
-          <button type="button" aria-label="Next hit" disabled={found.length === 0} onClick={() => step(1)}>
-            ↓
-          </button>
+          <Steps isOff={found.length === 0} onStep={step} />
         </>
       )}
     </>
