@@ -189,11 +189,12 @@ function Launcher({
   const loaded = usePanel(load, isOpen || preload || isRecording);
   useEffect(() => onOpenChange?.(isOpen), [onOpenChange, isOpen]);
   useEffect(() => {
+    // Nothing is stored for an app that never opens the panel.
+    if (isOpen || isAsked) remember({ isOpen });
     if (isAsked && !isOpen) button.current?.focus();
   }, [isAsked, isOpen]);
 
   const show = (open: boolean): void => {
-    remember({ isOpen: open });
     setIsAsked(true);
     setIsOpen(open);
   };
@@ -214,11 +215,11 @@ function Launcher({
       host={hostOf(buttonPosition)}
       className={isOpen ? 'hidden' : ''}
     >
-      {/* oxlint-disable-next-line jsx-a11y/control-has-associated-label -- its title is its name */}
       <button
         ref={button}
         type="button"
-        title="Open contextree devtools"
+        aria-label="Open contextree devtools"
+        title="contextree"
         onClick={() => show(true)}
         // Key events in here do not leave the shadow root, and the button has the focus after the panel was closed.
         onKeyDown={({ nativeEvent }) => onKey(nativeEvent)}

@@ -70,14 +70,9 @@ export function Views({
   const openFile = (file: Blob): void => {
     void import('./sessionCopy.ts').then(({ openCopy }) => openCopy(file)).then(setCopy);
   };
-  const onDrop = (event: DragEvent): void => {
-    const [file] = event.dataTransfer.files;
-    if (!file) return;
-    event.preventDefault();
-    openFile(file);
-  };
-  const shown = copy.engine ?? engines[picked] ?? engines[0] ?? engine;
   const tools = useTools();
+  const onDrag = (event: DragEvent): void => tools?.openDropped(event, openFile);
+  const shown = copy.engine ?? engines[picked] ?? engines[0] ?? engine;
   const list = useRef<HTMLDivElement>(null);
   const place = useRef<HTMLDivElement>(null);
   useEffect(() => tools?.keepFocus(place.current), [tools]);
@@ -103,7 +98,14 @@ export function Views({
     onCloseCopy: copy.engine && (() => setCopy({})),
   };
   return (
-    <div ref={place} className="views" onDragOver={allowFiles} onDrop={onDrop}>
+    <div
+      ref={place}
+      className="views"
+      role="presentation"
+      onDragOver={onDrag}
+      onDrop={onDrag}
+      onKeyDown={(event) => tools?.endSelection(event, sight.node, () => look({ node: undefined }))}
+    >
       <header className="bar">
         {engines.length > 1 && tools && (
           <tools.Engines engines={engines} picked={picked} onPick={setPicked} />
@@ -121,11 +123,6 @@ export function Views({
       </div>
     </div>
   );
-}
-
-/** Without this, a browser would leave the page for the file. */
-function allowFiles(event: DragEvent): void {
-  if (event.dataTransfer.types.includes('Files')) event.preventDefault();
 }
 
 interface TabsProps {

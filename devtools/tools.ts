@@ -8,6 +8,7 @@ export { keepFocus } from './keepFocus.ts';
 export { MenuItems } from './MenuItems.tsx';
 export { openWindow } from './openWindow.ts';
 export { Resizer } from './Resizer.tsx';
+export { endSelection, openDropped } from './viewEvents.ts';
 export { viewCss } from './viewCss.ts';
 export { CheckpointName } from './views/CheckpointName.tsx';
 export { Finder } from './views/Finder.tsx';

@@ -39,13 +39,12 @@ export function Graph(props: ViewProps): ReactNode {
   const { value: Shown, error } = useLoaded(loadNode, key !== undefined);
   const bar = <div className="bar" />;
   if (model.nodes.length === 0) return <Empty state={state} />;
-  const select = (node: string | undefined): void => onLook({ node });
-  const back = (): void => {
-    setBeenRead(true);
+  const select = (node?: string): void => {
+    onLook({ node });
     setRead(false);
   };
-  const follow = (): void => {
-    select(undefined);
+  const back = (): void => {
+    setBeenRead(true);
     setRead(false);
   };
   const isNodeShown = key !== undefined && (!isNarrow || isRead);
@@ -66,8 +65,8 @@ export function Graph(props: ViewProps): ReactNode {
   };
   const onKeyDown = (event: KeyboardEvent): void => {
     if (event.key !== 'Escape' || event.defaultPrevented) return;
-    if (wanted?.text) setWanted({ ...wanted, text: '' });
-    else if (key !== undefined) follow();
+    if (isHelpOpen) setHelp(false);
+    else if (wanted?.text) setWanted({ ...wanted, text: '' });
     else return;
     event.preventDefault();
   };
@@ -140,7 +139,7 @@ export function Graph(props: ViewProps): ReactNode {
           <footer className="bar">
             <span className="grow ellipsis">{countLine(model.nodes.length, state.branches.length)}</span>
             {key !== undefined && (
-              <button type="button" className="quiet" onClick={follow}>
+              <button type="button" className="quiet" onClick={() => select()}>
                 Follow
               </button>
             )}

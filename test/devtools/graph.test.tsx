@@ -227,6 +227,23 @@ describe('search and keys', () => {
     expect(findPanel()).toBeNull();
   });
 
+  it('gives Escape to the keys first, then to the selection, in another view too, then to the panel', async () => {
+    await open(await forked());
+    await press(row('a2'));
+    await press(await eventually(() => panel().getByRole('button', { name: 'Back' })));
+    await type(grid(), '?');
+    expect(panel().queryByText('previous and next fork')).not.toBeNull();
+    await type(grid(), 'Escape');
+    expect(panel().queryByText('previous and next fork')).toBeNull();
+    expect(panel().queryByRole('button', { name: 'Follow' })).not.toBeNull();
+    await press(panel().getByRole('tab', { name: 'Cost' }));
+    await type(panel().getByRole('tab', { name: 'Cost' }), 'Escape');
+    await press(panel().getByRole('tab', { name: 'Graph' }));
+    expect(panel().queryByRole('button', { name: 'Follow' })).toBeNull();
+    await type(panel().getByRole('tab', { name: 'Graph' }), 'Escape');
+    expect(findPanel()).toBeNull();
+  });
+
   it('filters by branch', async () => {
     await open(await forked());
     await press(panel().getByRole('button', { name: 'Filter' }));

@@ -35,6 +35,16 @@ describe('the button', () => {
     expect(focused()).toBe(document.body);
   });
 
+  it('that was never pressed leaves an open panel open at the next visit', async () => {
+    const engine = await chat('q1');
+    const { unmount } = show(engine, { initialIsOpen: true });
+    await eventually(panel);
+    unmount();
+    expect(findPanel()).toBeNull();
+    show(engine);
+    await eventually(() => expect(findPanel()).not.toBeNull());
+  });
+
   it('works where the browser refuses to remember', async () => {
     const refuse = (): never => {
       throw new DOMException('denied', 'SecurityError');

@@ -84,7 +84,7 @@ test('the engine without React saves, forks and keeps its first answer', async (
 test('the devtools stand beside the app, with a tokenizer of their own', async () => {
   const { devtools } = await import('./devtools.tsx');
   render(<ContextEngineProvider {...{ chatId: 'demo', userId: 'me', children: devtools }} />);
-  const open = 'button[title="Open contextree devtools"]';
+  const open = 'button[aria-label="Open contextree devtools"]';
   const shadows = (): Element[] => [...document.querySelectorAll('*')].filter((one) => one.shadowRoot);
   await waitFor(() => expect(shadows().some((one) => one.shadowRoot?.querySelector(open))).toBe(true));
 });
