@@ -244,39 +244,22 @@ function sessionIn(value: unknown): Session {
   const isReadable =
     isWhole &&
     lists.every(areRecords) &&
-    requests?.every((one) => has(one, REQUEST) && areRecords(one.chunks)) &&
-    events?.every((one) => has(one, EVENT));
+    requests?.every(isRequest) &&
+    events?.every(({ ms }) => typeof ms === 'number');
   return isReadable ? (value as Session) : refuseToImport();
 }
 
-type Kind = 'text' | 'number' | 'list' | 'record';
+/** What the views of a request count on: a value of the type of each field. */
+const REQUEST = { at: 0, system: '', spans: [], messages: [], body: {}, told: {}, headerNames: [] };
 
-/** What the readers of a request and of an event count on. */
-const REQUEST: { readonly [Field in keyof SessionRequest]?: Kind } = {
-  id: 'text',
-  answerId: 'text',
-  answerKey: 'text',
-  at: 'number',
-  system: 'text',
-  spans: 'list',
-  messages: 'list',
-  body: 'record',
-  headerNames: 'list',
-  told: 'record',
-  chunks: 'list',
-  status: 'text',
-};
-const EVENT: { readonly [Field in keyof ContextEvent]?: Kind } = { type: 'text', at: 'number', ms: 'number' };
-
-function has(record: object, fields: Readonly<Record<string, Kind>>): boolean {
-  return Object.entries(fields).every(([name, kind]) => kindOf(Reflect.get(record, name)) === kind);
-}
-
-function kindOf(value: unknown): Kind | undefined {
-  if (Array.isArray(value)) return 'list';
-  if (typeof value === 'object' && value !== null) return 'record';
-  if (typeof value === 'string') return 'text';
-  return typeof value === 'number' ? 'number' : undefined;
+function isRequest(request: SessionRequest): boolean {
+  return (
+    areRecords(request.chunks) &&
+    Object.entries(REQUEST).every(([name, like]) => {
+      const value = request[name as keyof typeof REQUEST] ?? undefined;
+      return typeof value === typeof like && Array.isArray(value) === Array.isArray(like);
+    })
+  );
 }
 
 function areRecords(list: unknown): boolean {

@@ -219,7 +219,6 @@ describe('what is no session', () => {
       { ...session, requests: [null] },
       { ...session, requests: [{ messages: 1 }] },
       { ...session, events: [{ type: 'save', at: 1, ms: null }] },
-      { ...session, events: [{ at: 1, ms: 0 }] },
       { ...session, prompt: { ...session.prompt, fragments: [null] } },
     ];
     for (const one of damaged)
