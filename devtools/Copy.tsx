@@ -38,6 +38,6 @@ export async function writeClipboard(
   { clipboard }: Partial<Navigator>,
   text: CopyProps['text'],
 ): Promise<void> {
-  if (!clipboard) throw new Error('this page has no clipboard');
+  if (!clipboard) throw new Error('This page has no clipboard.');
   await clipboard.writeText(await text());
 }

@@ -1,4 +1,5 @@
 import type { ContextEngine, ContextEvent, EngineState } from 'contextree';
+import { counted } from './figures.ts';
 
 /** The content of an event on one line, without its type and its duration. */
 export function eventLine(event: ContextEvent): string {
@@ -26,10 +27,6 @@ export function eventLine(event: ContextEvent): string {
       // A newer engine has further events.
       return '';
   }
-}
-
-function counted(count: number, what: string): string {
-  return `${count.toLocaleString('en')} ${what}${count === 1 ? '' : 's'}`;
 }
 
 /** The key of the message of an event, else of the last one of its branch; undefined for unknown ones. */

@@ -21,7 +21,7 @@ export function age(at: number, now: number = Date.now()): string {
   return days < 365 ? `${days} d` : `${Math.floor(days / 365)} y`;
 }
 
-/** `1 message`, `2 messages`. */
+/** `1 message`, `2,000 messages`. */
 export function counted(number: number, one: string, many: string = `${one}s`): string {
-  return `${number} ${number === 1 ? one : many}`;
+  return `${number.toLocaleString('en')} ${number === 1 ? one : many}`;
 }

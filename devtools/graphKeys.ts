@@ -1,5 +1,6 @@
 import type { ViewProps } from './view.ts';
 import { branchAt } from './branching.ts';
+import { writeClipboard } from './Copy.tsx';
 import { textOf } from './messageText.ts';
 import { readMessage } from './readMessage.ts';
 
@@ -15,9 +16,7 @@ export const graphKeys: Readonly<Record<string, (props: ViewProps, at: string, s
     h: ({ state, onLook }) => state.headKey !== undefined && onLook({ node: state.headKey }),
     u: ({ engine }) => engine.undo(),
     y: async ({ engine }, at, { navigator }) => {
-      const { clipboard } = navigator as Partial<Navigator>;
-      if (!clipboard) throw new Error('This page may not write to the clipboard.');
       const message = await readMessage({ engine, messageKey: at });
-      await clipboard.writeText(message ? textOf(message) : '');
+      await writeClipboard(navigator, () => (message ? textOf(message) : ''));
     },
   };

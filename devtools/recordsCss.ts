@@ -18,7 +18,6 @@ h2 button{font-weight:400}
 .facts.bare{border:0}
 .facts.bare dt{flex-basis:140px}
 .inset p{margin:0 0 4px}
-.inset.tail{padding-bottom:8px}
 .sum{font-variant-numeric:tabular-nums}
 .sums{margin:4px 10px 10px}
 .sums th,.sums td{text-align:right}
