@@ -52,7 +52,7 @@ export const TenThousandMessages: Story = {
   play: async ({ canvas, canvasElement }) => {
     await expect(await canvas.findByText(`Message ${MANY}`)).toBeVisible();
     const panel = await panelIn(canvasElement);
-    await expect(await panel.findByText(`${MANY} messages - 20 branches`)).toBeVisible();
+    await expect(await panel.findByText(`${MANY.toLocaleString('en')} messages - 20 branches`)).toBeVisible();
     const grid = await panel.findByRole('treegrid');
     await expect(Number(grid.getAttribute('aria-rowcount'))).toBeGreaterThan(9000);
     for (const [key, words] of [
