@@ -8,7 +8,8 @@
 //   were asked for until then;
 // - the layout shift of the first ten seconds, unthrottled;
 // - ms from a key to the next frame with 200 messages on screen and 500 kB in the box, and from `Send` until the question
-//   shows, unthrottled; beside a bare textarea of the same size and font, because most of a key is the browser's own.
+//   shows, unthrottled. Once with 500 kB of paragraphs, as texts and code come, and once with 500 kB in one line, as minified
+//   JSON comes; beside a bare textarea of the same size and font, because most of a key is the browser's own.
 import { readFile } from 'node:fs/promises';
 import { createServer } from 'node:http';
 import { join } from 'node:path';
@@ -22,6 +23,14 @@ import { root } from './entries.mjs';
 const FOLDER = join(root, 'node_modules/.cache/demo');
 const LAST_ANSWER = 'Slow drip';
 const TYPES = { html: 'text/html', js: 'text/javascript', css: 'text/css', svg: 'image/svg+xml' };
+
+const WORDS = 'words in a row '.repeat(33_400);
+
+/** Two texts of 500 kB. @type {readonly [how: string, text: string][]} */
+const TEXTS = [
+  ['in paragraphs of 3 kB', WORDS.replaceAll(/.{3000}/g, '$&\n')],
+  ['in one line', WORDS],
+];
 
 /** Bytes by path, gzipped. @type {Map<string, Buffer>} */
 const files = new Map();
@@ -53,9 +62,11 @@ try {
   tellEach('script until it can be pressed, kB', slow, 'bytes', 280);
   tell('layout shift of ten seconds', await five(layoutShift), 0.002, 4);
   const typed = await typing();
-  tell('a key with 500 kB in the box, ms', typed.keys, 50);
-  tell('the same in a bare textarea, ms', typed.bare);
-  tell('the first key, ms', typed.first, 50);
+  for (const [how, { first, keys, bare }] of typed.texts) {
+    tell(`a key with 500 kB in the box, ${how}, ms`, keys, 50);
+    tell('the same in a bare textarea, ms', bare);
+    tell('the first key, ms', first, 50);
+  }
   tell('Send until the question shows, ms', typed.sent, 50);
 } finally {
   await browser.close();
@@ -137,11 +148,14 @@ async function typing() {
       .waitFor();
     await page.getByRole('button', { name: 'Send' }).waitFor();
   }
-  const text = 'words in a row '.repeat(33_400);
-  await box.fill(text);
-  const keys = await keysIn(page, 'main form textarea');
-  const size = await box.evaluate((own) => {
-    const { width, height, font, padding } = getComputedStyle(own);
+  /** @type {[how: string, own: number[]][]} */
+  const own = [];
+  for (const [how, text] of TEXTS) {
+    await box.fill(text);
+    own.push([how, await keysIn(page, 'main form textarea')]);
+  }
+  const size = await box.evaluate((one) => {
+    const { width, height, font, padding } = getComputedStyle(one);
     return { width, height, font, padding };
   });
   await box.fill('One more?');
@@ -158,20 +172,32 @@ async function typing() {
     Object.assign(bare.style, style);
     document.body.replaceChildren(bare);
   }, size);
-  // As it came into the other box: a browser takes longer for what was put in than for a value that was set.
-  await page.locator('#bare').fill(text);
-  const bare = await keysIn(page, '#bare');
+  /** @type {number[][]} */
+  const bare = [];
+  for (const [, text] of TEXTS) {
+    // As it came into the other box: a browser takes longer for what was put in than for a value that was set.
+    await page.locator('#bare').fill(text);
+    bare.push((await keysIn(page, '#bare')).slice(1));
+  }
   await page.close();
-  return { first: keys.slice(0, 1), keys: keys.slice(1), bare: bare.slice(1), sent: [sent] };
+  const texts = own.map(
+    ([how, keys], i) =>
+      /** @type {const} */ ([how, { first: keys.slice(0, 1), keys: keys.slice(1), bare: bare[i] ?? [] }]),
+  );
+  return { texts, sent: [sent] };
 }
 
 /** Types ten letters; ms from each key to the frame that shows it. */
 async function keysIn(/** @type {Page} */ page, /** @type {string} */ selector) {
   await page.evaluate((where) => {
-    const times = Object.assign(window, { keyTimes: /** @type {number[]} */ ([]) }).keyTimes;
-    document.querySelector(where)?.addEventListener('beforeinput', () => {
+    Object.assign(window, { keyTimes: [] });
+    const box = document.querySelector(where);
+    if (!box || box.hasAttribute('data-timed')) return;
+    box.toggleAttribute('data-timed');
+    box.addEventListener('beforeinput', () => {
       const start = performance.now();
-      requestAnimationFrame(() => setTimeout(() => times.push(performance.now() - start)));
+      const note = () => Reflect.get(window, 'keyTimes').push(performance.now() - start);
+      requestAnimationFrame(() => setTimeout(note));
     });
   }, selector);
   await page.locator(selector).focus();
