@@ -353,6 +353,7 @@ describe('what becomes of it', () => {
     await waitFor(() => expect(answers()).toHaveLength(0));
     await userEvent.keyboard('{Control>}z{/Control}');
     await waitFor(() => expect(answers()).toHaveLength(2));
+    expect(screen.getByText('Undone: Branch from here')).toBeDefined();
     await userEvent.keyboard('{Control>}{Shift>}z{/Shift}{/Control}');
     await waitFor(() => expect(answers()).toHaveLength(0));
   });

@@ -93,7 +93,8 @@ export function Conversation(props: ConversationProps): ReactNode {
   // The pager of an answer's version already says that it is one of several.
   const shownFork = standing === 'open' && fork && !fork.isAnswer ? fork : undefined;
   // What is asked aside in mid-answer is asked behind a question that is answered in the other place.
-  const isBeside = fork !== undefined && fork.isSide && fork.isEmpty && fork.kept > 0 && !streaming;
+  const answeredThere = fork?.isSide && fork.kept > 0 ? fork.afterId : undefined;
+  const isBeside = answeredThere !== undefined && fork?.isEmpty && !streaming;
   const firstElsewhere = onPage.length - (listed.length - shown.length);
 
   return (
@@ -114,7 +115,11 @@ export function Conversation(props: ConversationProps): ReactNode {
                   failure={
                     canChange && message === last && message.role === 'assistant' ? failure : undefined
                   }
-                  isUnanswered={isPassedOver(message, onPage[i + 1]) && i + 1 < firstElsewhere}
+                  isUnanswered={
+                    isPassedOver(message, onPage[i + 1]) &&
+                    i + 1 < firstElsewhere &&
+                    message.id !== answeredThere
+                  }
                   earlierFailure={message === last ? undefined : failureAt(engine, message.id)}
                 />
                 {standing === 'open' && <Flags messageId={message.id} />}

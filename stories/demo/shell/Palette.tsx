@@ -1,4 +1,4 @@
-import { useBranches, useChats, useCheckpoint, useEngine, useHistory } from 'contextree';
+import { useBranches, useChats, useCheckpoint, useEngine } from 'contextree';
 import {
   useEffect,
   useId,
@@ -20,6 +20,7 @@ import { UNTITLED } from '../titles.ts';
 import { Icon, type IconName } from '../ui/Icon.tsx';
 import { showMessage } from './showMessage.ts';
 import { useAttempt } from './useAttempt.ts';
+import { useNextSteps } from './nextSteps.ts';
 import { useTellDone } from './useUndo.ts';
 import { useWorkspace } from './Workspace.ts';
 
@@ -147,14 +148,14 @@ function useCommands(canChange: boolean): readonly Command[] {
   const { store, newChat } = useWorkspace();
   const { branches, switchBranch } = useBranches();
   const { checkpoints, restore } = useCheckpoint();
-  const { undo, redo, undoLabel, redoLabel } = useHistory();
+  const { undo, redo, toUndo, toRedo } = useNextSteps();
   const { chats } = useChats(store);
   const tellDone = useTellDone();
   return [
     action('New chat', () => newChat()),
     ...(canChange ? [action('By the way', () => beginSideQuestion(engine), 'A side question')] : []),
-    ...(canChange && undoLabel !== undefined ? [action('Undo', undo, undoLabel)] : []),
-    ...(canChange && redoLabel !== undefined ? [action('Redo', redo, redoLabel)] : []),
+    ...(canChange && toUndo !== undefined ? [action('Undo', undo, toUndo)] : []),
+    ...(canChange && toRedo !== undefined ? [action('Redo', redo, toRedo)] : []),
     ...branches
       .filter(({ isActive }) => !isActive)
       .map((branch) => ({

@@ -1,5 +1,6 @@
-import { useEngine, useHistory, type ContextEngine } from 'contextree';
+import { useEngine, type ContextEngine } from 'contextree';
 import { useCallback, useEffect } from 'react';
+import { useNextSteps } from './nextSteps.ts';
 import { useNotices, type Notice } from './Notices.tsx';
 import { useAttempt } from './useAttempt.ts';
 
@@ -26,7 +27,7 @@ export function useTellDone(): (done: Omit<Notice, 'key' | 'undo'>) => void {
 export function useUndoKeys(): void {
   const engine = useEngine();
   const { take } = useNotices();
-  const { operations, undoLabel, redoLabel } = useHistory();
+  const { operations, toUndo, toRedo } = useNextSteps();
   const step = useStep();
   const next = lastDone(operations);
   useEffect(() => {
@@ -36,14 +37,14 @@ export function useUndoKeys(): void {
     const press = (event: KeyboardEvent): void => {
       const { key, ctrlKey, metaKey, altKey, shiftKey, repeat } = event;
       if (!(ctrlKey || metaKey) || altKey || key.toLowerCase() !== 'z' || isForText(event)) return;
-      const what = shiftKey ? redoLabel : undoLabel;
+      const what = shiftKey ? toRedo : toUndo;
       if (what === undefined) return;
       event.preventDefault();
       if (!repeat) step(shiftKey ? 'redo' : 'undo', what);
     };
     addEventListener('keydown', press);
     return () => removeEventListener('keydown', press);
-  }, [undoLabel, redoLabel, step]);
+  }, [toUndo, toRedo, step]);
 }
 
 const DONE = 'done';
