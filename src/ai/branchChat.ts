@@ -51,6 +51,8 @@ export class BranchChat<M extends UIMessage> extends Chat<M> implements OurChat<
   #loading: Promise<void> | undefined;
   /** The search for questions that an earlier page left queued. */
   #looking: Promise<void> | undefined;
+  /** The last question that had to wait, while the code of the queue is being loaded. */
+  #placing: Promise<unknown> | undefined;
   /** The last message sent, and the last result given to a tool call. */
   #sending: Promise<unknown> = Promise.resolve();
   #answering: Promise<unknown> = Promise.resolve();
@@ -140,6 +142,11 @@ export class BranchChat<M extends UIMessage> extends Chat<M> implements OurChat<
 
   async whenSettled(): Promise<void> {
     await this.settled();
+    await this.whenQueued();
+  }
+
+  async whenQueued(): Promise<void> {
+    await Promise.allSettled([this.#placing]);
     await this.queue?.writing;
   }
 
@@ -292,19 +299,23 @@ export class BranchChat<M extends UIMessage> extends Chat<M> implements OurChat<
     // Show the queued question at once if the code of the queue is here. If it can't be saved, its request reports that.
     const wait = (more: typeof More): Place<M> => this.#queueIn(more).add(message as Message<M>, options);
     let place = mayWait && loadMore.now ? wait(loadMore.now) : undefined;
-    const placed = mayWait && !place && loadMore().then((more) => (place = wait(more)));
+    if (mayWait && !place) this.#placing = loadMore().then((more) => (place = wait(more)));
     const job = {
       rank: mayWait ? 'asked' : message ? 'first' : 'last',
       prepare: async (): Promise<void> => {
-        await Promise.allSettled([placed, this.ready()]);
+        await Promise.allSettled([this.#placing, this.ready()]);
         await place?.read;
       },
       held: () => place?.held(),
       run: async (): Promise<void> => {
-        const given: readonly [Message<M> | undefined, Options<M>] = [message, options];
-        const asked = place ? place.take() : given;
+        const asked = place ? place.take() : ([message, options] as const);
         if (!asked) return;
-        this.#begin();
+        this.list.leaveRemote();
+        // What a deleted chat showed, or had queued, is no part of the chat that begins now.
+        if (this.engine.state.getState().error?.code === 'chat-deleted') {
+          this.list.beginAnew();
+          this.queue?.forgetLeft();
+        }
         this.queue?.placeLeft();
         await own.sendMessage(...asked);
         place?.end();
@@ -315,16 +326,8 @@ export class BranchChat<M extends UIMessage> extends Chat<M> implements OurChat<
     return this.#working(() => this.line.run(job));
   }
 
-  /** Takes what another tab writes out of the list, and all that a deleted chat showed or had queued. */
-  #begin(): void {
-    this.list.leaveRemote();
-    if (this.engine.state.getState().error?.code !== 'chat-deleted') return;
-    this.list.beginAnew();
-    this.queue?.forgetLeft();
-  }
-
   async #askAgain(options: Parameters<Chat<M>['regenerate']>[0]): Promise<void> {
-    const { messageId } = options ?? {};
+    const messageId = options?.messageId;
     const isShown = (): boolean => !messageId || withId(this.messages, messageId) !== undefined;
     // A message may be missing from the list because the branch is not read yet.
     if (!isShown()) await this.ready();
@@ -394,14 +397,13 @@ export class BranchChat<M extends UIMessage> extends Chat<M> implements OurChat<
   async #resume(resume: () => Promise<void>): Promise<void> {
     // The answer already grows here. AI SDK 5 would lose its handle on it and could not stop it.
     if (!this.#resuming && this.turn?.isOpen) return;
-    const run = async (): Promise<void> => {
-      await this.ready().catch(() => {});
+    const begin = (): Promise<void> => {
       // AI SDK 5 keeps the words it has read, and a replay would repeat them.
       if (this.isReplay) this['resumableStreamState'] = undefined;
       this.list.leaveRemote();
       return resume();
     };
-    const resumed = run();
+    const resumed = this.ready().then(begin, begin);
     // StrictMode resumes twice: the first one, aborted by the second, has to end before the next request.
     const settled = Promise.allSettled([this.#resuming, resumed]).finally(() => {
       if (this.#resuming === settled) this.#resuming = undefined;
@@ -432,10 +434,7 @@ export class BranchChat<M extends UIMessage> extends Chat<M> implements OurChat<
 
   #statusChange(): Promise<void> {
     return new Promise((resolve) => {
-      const unsubscribe = this['~registerStatusCallback'](() => {
-        unsubscribe();
-        resolve();
-      });
+      const stop = this['~registerStatusCallback'](() => resolve(stop()));
     });
   }
 }

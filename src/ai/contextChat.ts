@@ -83,6 +83,11 @@ export interface ContextChat<M extends UIMessage = UIMessage> extends Chat<M> {
   readonly isBusy: boolean;
   /** @internal Whether a sent message has no answer yet. */
   readonly hasWork: boolean;
+  /**
+   * Resolves when the questions queued so far are kept in the store, without a wait for the answer before them; where the disk
+   * refuses, `saveState` of the engine's state says so.
+   */
+  whenQueued(): Promise<void>;
   /** Resolves when everything that was said in this chat so far is saved, also after a stop or a failure. */
   whenSettled(): Promise<void>;
 }

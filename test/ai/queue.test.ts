@@ -125,12 +125,15 @@ describe('a question that is sent while an answer grows', () => {
       return commit(...args);
     };
     void chat.sendMessage({ text: 'Four?' });
+    let isQueued = false;
+    void chat.whenQueued().then(() => (isQueued = true));
     await settle();
     void chat.stop();
     await first.finish().catch(() => {});
     await settle();
-    expect(chat.status).toBe('streaming');
+    expect([chat.status, isQueued]).toEqual(['streaming', false]);
     write();
+    await chat.whenQueued();
     expect(await kept(store)).toContain('Four?');
   });
 

@@ -35,6 +35,7 @@ test('the first visit opens on a finished chat with the graph beside it, and its
   await expect(steps).toContainText('The main conversation never hears this.');
   await expect(page.getByRole('region', { name: /^Side question of The Fork/ })).toBeVisible();
   await expect(demo.assistant.last()).toContainText('About 62, at 16 g a cup.');
+  await demo.settled();
 
   await page.reload();
   await expect(demo.assistant.last()).toContainText('About 62');

@@ -1,5 +1,5 @@
 import { isFileUIPart, isTextUIPart, type UIMessage } from 'ai';
-import type { ContextEngine } from 'contextree';
+import type { ContextEngine, EngineState } from 'contextree';
 import { keepEditedText, keepSentText } from '../unsent.ts';
 import { keepSentFiles } from '../unsentFiles.ts';
 
@@ -11,19 +11,28 @@ export function wasSentThrough(engine: ContextEngine, questionId: string): boole
   return sent.get(engine)?.has(questionId) ?? false;
 }
 
-/** Keeps the text and files of a question that is being sent, for a reload, until it is saved. */
-export function keepUntilSaved(engine: ContextEngine, question: UIMessage): void {
+/**
+ * Keeps the text and files of a question that is being sent, for a reload, until it is saved. One that has to wait is saved with
+ * the queue, before its turn is: `queued` resolves then.
+ */
+export function keepUntilSaved(engine: ContextEngine, question: UIMessage, queued?: Promise<void>): void {
   const { id, parts } = question;
   sent.set(engine, (sent.get(engine) ?? new Set()).add(id));
   const text = parts.map((part) => (isTextUIPart(part) ? part.text : '')).join('');
   const files = parts.filter(isFileUIPart);
   const forgetText = keepSentText(engine.chatId, id, text);
   const forgetFiles = files.length > 0 && keepSentFiles(engine.store, engine.chatId, id, files);
-  const stop = engine.state.subscribe(({ saveState }) => {
-    if (saveState.pending > 0 || engine.node(id) === undefined) return;
+  let isQueued = false;
+  const look = ({ saveState }: EngineState): void => {
+    if (saveState.pending > 0 || !(isQueued || engine.node(id))) return;
     stop();
     forgetText();
     if (forgetFiles) forgetFiles();
+  };
+  const stop = engine.state.subscribe(look);
+  void queued?.finally(() => {
+    isQueued = true;
+    look(engine.state.getState());
   });
 }
 

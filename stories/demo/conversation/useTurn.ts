@@ -83,9 +83,9 @@ export function useTurn({ isAside }: { readonly isAside: boolean }): TurnState {
           parts: [...files, ...words],
           ...(isAside && { metadata: ASIDE }),
         };
-        // Queued questions are kept by the chat.
-        if (!branchChat.isBusy) keepUntilSaved(engine, question);
+        const mustWait = branchChat.isBusy;
         void sendMessage(question);
+        keepUntilSaved(engine, question, mustWait ? branchChat.whenQueued() : undefined);
       },
       stop: () => void stop(),
       takeBack: (question) => setMessages((all) => all.filter(({ id }) => id !== question.id)),
