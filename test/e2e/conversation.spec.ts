@@ -80,6 +80,9 @@ test('a question sent while an answer streams waits in sight, can be taken back,
   await expect(waiting).toHaveCount(0);
   await demo.message.press('Enter');
   await expect(waiting).toContainText('Waiting');
+  // The tab keeps the words until the disk has the question.
+  const inTab = (): Promise<string> => page.evaluate(() => JSON.stringify([sessionStorage]));
+  await expect.poll(inTab).not.toContain('And a short one?');
 
   await page.goto(page.url().replace('/?empty#', '/?empty&speed=0#'));
   await expect(waiting).toHaveCount(1);
