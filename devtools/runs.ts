@@ -19,6 +19,18 @@ export interface Plan extends Omit<RunOptions, 'signal' | 'message'> {
   readonly answer: string | undefined;
 }
 
+/** What the form of a question changes. */
+export interface Changes {
+  /** The fragments left out, by their ids. */
+  readonly without: ReadonlySet<string>;
+  /** The whole system prompt; undefined for that of the fragments. */
+  readonly system?: string | undefined;
+  /** Other words of the question; undefined for its own. */
+  readonly words?: string;
+  readonly models: ReadonlySet<string>;
+  readonly times: number;
+}
+
 /** An answer of a run, of which nothing is saved. */
 export interface Result {
   readonly number: number;
@@ -47,6 +59,8 @@ export class Runs {
   readonly #listeners = new Set<() => void>();
   readonly #stops = new Map<number, AbortController>();
   #results: readonly Result[] = [];
+  /** What was typed and chosen in the form, by the key of its question: it stays while other views are shown. */
+  readonly changes = new Map<string, Changes>();
 
   constructor(engine: ContextEngine) {
     this.#engine = engine;

@@ -4,7 +4,7 @@ import { rowAfterKey, useRowWindow } from '../windowing.ts';
 
 /** Items with one selection: a list with one Tab stop; only visible items are mounted. */
 export function List<T>(props: ListProps<T>): ReactNode {
-  const { label, items, selected, onSelect, onOpen, renderItem, classOf } = props;
+  const { label, items, selected, onSelect, onEnd, onOpen, renderItem, classOf } = props;
   const idPrefix = useId();
   const height = useRowHeight();
   const { ref, onScroll, first, end, page, reveal } = useRowWindow(items.length, height);
@@ -16,6 +16,7 @@ export function List<T>(props: ListProps<T>): ReactNode {
     const to = rowAfterKey(event.key, selected, items.length, page);
     if (to !== undefined) onSelect(to);
     else if (event.key === 'Enter' && selected >= 0) onOpen?.(selected);
+    else if (event.key === 'Escape' && selected >= 0 && onEnd) onEnd();
     else return;
     event.preventDefault();
   };
@@ -65,6 +66,8 @@ interface ListProps<T> {
   /** The index of the selected item; -1 for none. */
   readonly selected: number;
   readonly onSelect: (index: number) => void;
+  /** Ends the selection; called for Escape. */
+  readonly onEnd?: () => void;
   /** Called for Enter. */
   readonly onOpen?: (index: number) => void;
   readonly renderItem: (item: T) => ReactNode;

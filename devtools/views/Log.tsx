@@ -7,21 +7,16 @@ import { clockTime, duration, eventLine, keyOfEvent } from '../eventLine.ts';
 import { type Logged, logOf, useEvents } from '../events.ts';
 import { useShownIn } from '../Shadow.tsx';
 import type { ViewProps } from '../view.ts';
+import { Choice } from './Choice.tsx';
 import { History } from './History.tsx';
 import { List } from './List.tsx';
 
+const PARTS = ['Events', 'History'] as const;
+
 /** The events of the engine since the panel was opened, and the chat's history, step by step. */
 export function Log(props: ViewProps): ReactNode {
-  const [part, setPart] = useState<'Events' | 'History'>('Events');
-  const parts = (
-    <span role="group" aria-label="What to show" className="switch">
-      {(['Events', 'History'] as const).map((name) => (
-        <button key={name} type="button" aria-pressed={part === name} onClick={() => setPart(name)}>
-          {name}
-        </button>
-      ))}
-    </span>
-  );
+  const [part, setPart] = useState<(typeof PARTS)[number]>('Events');
+  const parts = <Choice label="What to show" options={PARTS} value={part} onChange={setPart} />;
   return part === 'Events' ? <Events {...props} parts={parts} /> : <History {...props} parts={parts} />;
 }
 
@@ -105,6 +100,7 @@ function Events({ engine, state, onOpen, parts }: ViewProps & { readonly parts: 
           items={shown}
           selected={selected}
           onSelect={(index) => setNumber(shown[index]?.number ?? -1)}
+          onEnd={() => setNumber(-1)}
           onOpen={() => key !== undefined && onOpen('Graph', { node: key })}
           classOf={(entry) => (entry.event.type === 'error' ? 'failed' : '')}
           renderItem={(entry) => <Line {...entry} />}

@@ -1,7 +1,7 @@
 import type { UIMessage } from 'ai';
 import type { ContextEngine, ContextFragment } from 'contextree';
 import { type ReactNode, useEffect, useId, useRef, useState } from 'react';
-import { MOST, type Plan, runsOf, useRuns } from '../runs.ts';
+import { type Changes, MOST, type Plan, runsOf, useRuns } from '../runs.ts';
 import type { RunSettings } from '../view.ts';
 
 /** The starting point of a run. */
@@ -30,15 +30,23 @@ interface RunFormProps {
 /** What to change: fragments, the whole system prompt, the question, the model; and how many runs to start. */
 export function RunForm({ engine, ground, settings, isSafe }: RunFormProps): ReactNode {
   const { models = [], body = (model: string) => ({ model }) } = settings;
-  // By place: a component makes new fragments whenever it renders.
-  const [without, setWithout] = useState<ReadonlySet<number>>(new Set());
-  const [system, setSystem] = useState<string>();
-  const [words, setWords] = useState(ground.words);
-  const [picked, setPicked] = useState<ReadonlySet<string>>(new Set(models.slice(0, 1)));
-  const [times, setTimes] = useState(1);
+  const runs = runsOf(engine);
+  const { question } = ground;
+  const [changes, setChanges] = useState<Changes>(
+    runs.changes.get(question) ?? { without: new Set(), models: new Set(models.slice(0, 1)), times: 1 },
+  );
+  const change = (more: Partial<Changes>): void => {
+    const next = { ...changes, ...more };
+    runs.changes.set(question, next);
+    setChanges(next);
+  };
+  // Components make new fragments with each render: those without an id are known by their name and place among its bearers.
+  const { fragments } = ground;
+  const keyOf = ({ id, name }: ContextFragment, place: number): string =>
+    id ?? `${name} ${fragments.slice(0, place).filter((one) => one.name === name).length}`;
+  const { without, system, words = ground.words, models: picked, times } = changes;
   const [isAsking, setAsking] = useState(false);
   const results = useRuns(engine);
-  const runs = runsOf(engine);
   const isRunning = results.some(({ status }) => status === 'running' || status === 'waiting');
   const chosen = picked.size > 0 ? [...picked] : [''];
   const wanted = chosen.length * times;
@@ -46,14 +54,14 @@ export function RunForm({ engine, ground, settings, isSafe }: RunFormProps): Rea
     Array.from({ length: times }, () => chosen)
       .flat()
       .map((model) => ({
-        at: ground.question,
-        question: ground.question,
+        at: question,
+        question,
         answer: ground.answer?.key,
         model,
         ...(model && { body: body(model) }),
         ...(system !== undefined && { system }),
         ...(without.size > 0 && {
-          fragments: ground.fragments.filter((_, i) => !without.has(i)),
+          fragments: fragments.filter((one, i) => !without.has(keyOf(one, i))),
         }),
         ...(words !== ground.words && { message: words }),
       }));
@@ -65,12 +73,12 @@ export function RunForm({ engine, ground, settings, isSafe }: RunFormProps): Rea
     <section aria-label="What to change" className="form">
       <Boxes
         legend="Fragments"
-        items={ground.fragments}
+        items={fragments}
         nameOf={({ id, name }) => id ?? name}
         wordsOf={ground.wordsOf}
-        isOn={(_, i) => !without.has(i)}
+        isOn={(one, i) => !without.has(keyOf(one, i))}
         isOff={system !== undefined}
-        onToggle={(_, i) => setWithout(toggled(without, i))}
+        onToggle={(one, i) => change({ without: toggled(without, keyOf(one, i)) })}
       />
       <details>
         <summary>System prompt{system !== undefined && ' - changed'}</summary>
@@ -79,29 +87,34 @@ export function RunForm({ engine, ground, settings, isSafe }: RunFormProps): Rea
           rows={6}
           value={system ?? ground.system}
           spellCheck={false}
-          onChange={(event) => setSystem(event.target.value)}
+          onChange={(event) => change({ system: event.target.value })}
         />
         {system !== undefined && (
-          <button type="button" onClick={() => setSystem(undefined)}>
+          <button type="button" onClick={() => change({ system: undefined })}>
             Take the fragments again
           </button>
         )}
       </details>
       <label className="field">
         Question
-        <textarea rows={3} dir="auto" value={words} onChange={(event) => setWords(event.target.value)} />
+        <textarea
+          rows={3}
+          dir="auto"
+          value={words}
+          onChange={(event) => change({ words: event.target.value })}
+        />
       </label>
       <Boxes
         legend="Models"
         items={models}
         nameOf={(model) => model}
         isOn={(model) => picked.has(model)}
-        onToggle={(model) => setPicked(toggled(picked, model))}
+        onToggle={(model) => change({ models: toggled(picked, model) })}
       />
       <div className="bar wrap">
         <label>
           Times{' '}
-          <select value={times} onChange={(event) => setTimes(Number(event.target.value))}>
+          <select value={times} onChange={(event) => change({ times: Number(event.target.value) })}>
             {Array.from({ length: MOST }, (_, i) => (
               <option key={i}>{i + 1}</option>
             ))}

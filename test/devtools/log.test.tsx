@@ -118,7 +118,9 @@ describe('the events', () => {
     await eventually(() => expect(lines()).toHaveLength(2));
     await type(list(), 'ArrowDown');
     expect(line('save').getAttribute('aria-selected')).toBe('true');
-    await type(list(), 'Enter');
+    await type(list(), 'Escape');
+    expect([line('save').getAttribute('aria-selected'), tab()]).toEqual(['false', 'Log']);
+    await type(list(), 'ArrowDown', 'Enter');
     expect(tab()).toBe('Graph');
   });
 

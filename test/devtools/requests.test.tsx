@@ -1,6 +1,14 @@
 import { act, fireEvent, render, screen } from '@testing-library/react';
 import type { UIMessageChunk } from 'ai';
-import { ContextEngineProvider, fragment, hint, role, useFragments, type ContextEngine } from 'contextree';
+import {
+  ContextEngineProvider,
+  fragment,
+  hint,
+  role,
+  useFragments,
+  type ContextEngine,
+  type ContextFragment,
+} from 'contextree';
 import { createContextChats, type ContextChats } from 'contextree/ai';
 import { ContextDevtoolsPanel } from 'contextree/devtools';
 import { registerModel } from 'contextree/tokens';
@@ -34,9 +42,14 @@ async function look(engine: ContextEngine, message: string, tab: Tab): Promise<v
   await press(panel().getByRole('tab', { name: tab }));
 }
 
+interface ClockProps {
+  readonly time: string;
+  readonly before?: readonly ContextFragment[];
+}
+
 /** A component that puts the time before what stays. */
-function Clock({ time }: { readonly time: string }): ReactNode {
-  useFragments(fragment('now', `It is ${time}.`), fragment('rules', HOUSE_RULES));
+function Clock({ time, before = [] }: ClockProps): ReactNode {
+  useFragments(...before, fragment('now', `It is ${time}.`), fragment('rules', HOUSE_RULES));
   return null;
 }
 
@@ -159,9 +172,9 @@ describe('the cost of turns', () => {
   it('names the component that set what broke the cache', async () => {
     const engine = await chat();
     const chats = recordedChats(engine, { answers: ['First.', 'Second.'] });
-    const page = (time: string): ReactNode => (
+    const page = (time: string, ...before: ContextFragment[]): ReactNode => (
       <ContextEngineProvider engine={engine}>
-        <Clock time={time} />
+        <Clock time={time} before={before} />
         <ContextDevtoolsPanel />
       </ContextEngineProvider>
     );
@@ -199,12 +212,12 @@ describe('a run', () => {
     expect(engine.node(engine.state.getState().branches[1]!.headKey!)!.sources).toEqual([headKey]);
   });
 
-  it('leaves out what was left out, although its component has rendered since', async () => {
+  it('keeps what was typed and left out, whatever renders and is looked at since', async () => {
     const engine = await chat();
     const chats = recordedChats(engine, { runsDry: true, answers: ['First.', 'Another.'] });
-    const page = (time: string): ReactNode => (
+    const page = (time: string, ...before: ContextFragment[]): ReactNode => (
       <ContextEngineProvider engine={engine}>
-        <Clock time={time} />
+        <Clock time={time} before={before} />
         <ContextDevtoolsPanel />
       </ContextEngineProvider>
     );
@@ -213,9 +226,17 @@ describe('a run', () => {
     await act(() => ask(chats, 'One?'));
     const now = (): HTMLInputElement => panel().getByRole('checkbox', { name: /^now/ });
     await press(await eventually(now));
+    const box = (): HTMLTextAreaElement => panel().getByRole('textbox', { name: 'Question' });
+    await act(async () => void fireEvent.change(box(), { target: { value: 'Other?' } }));
     rerender(page('10:02'));
     await eventually(() => expect(now().closest('label')?.textContent).toContain('10:02'));
     expect(now().checked).toBe(false);
+    // Another view was looked at, and another fragment stands before it.
+    await press(panel().getByRole('tab', { name: 'Graph' }));
+    rerender(page('10:03', fragment('tone', 'Be kind.')));
+    await press(panel().getByRole('tab', { name: 'Run' }));
+    await eventually(() => expect(panel().getByRole('checkbox', { name: /^tone/ })).toBeTruthy());
+    expect([now().checked, box().value]).toEqual([false, 'Other?']);
     await press(panel().getByRole('button', { name: 'Run' }));
     await eventually(() => expect(panel().getByText('done')).toBeTruthy());
     expect(engine.requests().at(-1)?.system).not.toContain('10:0');
