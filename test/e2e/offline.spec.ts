@@ -52,6 +52,15 @@ test('a site that allows its own files only, and trusted addresses of scripts, r
   await demo.ask('/markdown Compare tea and coffee');
   await demo.kept();
   expect(await page.evaluate(async () => (await fetch('./favicon.svg')).ok)).toBe(true);
+  await demo.button('Open contextree devtools').click();
+  const panel = page.getByRole('region', { name: 'contextree devtools' });
+  for (const view of await panel.getByRole('tab').all()) {
+    await view.click();
+    await expect(panel.getByRole('tabpanel', { name: (await view.textContent()) ?? '' })).toBeVisible();
+    await expect(panel.getByText('Loading…')).toHaveCount(0);
+    await expect(panel.getByRole('alert')).toHaveCount(0);
+  }
+  expect(await panel.evaluate((own) => getComputedStyle(own).position)).toBe('fixed');
   expect(refused).toEqual([]);
 });
 
