@@ -16,12 +16,15 @@ type ComparedMessage = NonNullable<ComparedTurn['a']>;
 /** Compares two messages or branches from their last common message on: content, duration and cost. */
 export function Compare({ engine, state, sight, onOpen }: ViewProps): ReactNode {
   const [chosen, choose] = useState<Partial<Ends>>({});
-  const ends = endsOf(state, sight, chosen);
   if (state.status === 'error')
     return <p className="words">The chat could not be read: {state.error?.message}</p>;
   if (state.status === 'loading') return <p className="words">Reading the chat…</p>;
   if (state.branches.length === 0) return <p className="words">No messages yet, so nothing to compare.</p>;
   const choices = choicesIn({ engine, state, sight });
+  // A branch may be deleted, or a mark removed, after it was chosen.
+  const there = (id = ''): string | undefined =>
+    Object.values(choices).some((some) => some.some(([one]) => one === id)) ? id : undefined;
+  const ends = endsOf(state, sight, { a: there(chosen.a), b: there(chosen.b) });
   return (
     <>
       <div className="bar">
@@ -49,7 +52,11 @@ interface Ends {
 }
 
 /** A person's choice; else the marked and the selected message, or the active branch and its origin. */
-function endsOf({ branches, branchId }: EngineState, sight: Sight, chosen: Partial<Ends>): Ends {
+function endsOf(
+  { branches, branchId }: EngineState,
+  sight: Sight,
+  chosen: { readonly [K in keyof Ends]: string | undefined },
+): Ends {
   const here = branches.find(({ id }) => id === branchId);
   const other = here?.forkedFrom ?? branches.findLast(({ id }) => id !== branchId)?.id;
   const b = chosen.b ?? sight.node ?? branchId;

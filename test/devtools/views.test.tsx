@@ -1,5 +1,7 @@
 import { expect, it } from 'vitest';
-import { chat, eventually, open, panel, press, show } from './room.tsx';
+import { act, fireEvent } from '@testing-library/react';
+import { ContextEngine, InMemoryContextStore, user } from 'contextree';
+import { chat, eventually, findPanel, open, panel, press, show } from './room.tsx';
 
 const tab = (name: string): HTMLElement => panel().getByRole('tab', { name });
 const shown = (): string | null => panel().getByRole('tab', { selected: true }).textContent;
@@ -22,4 +24,41 @@ it('keeps the selected message while one looks at other views', async () => {
   await press(tab('Snapshot'));
   await press(tab('Graph'));
   expect(panel().getAllByRole('row')[0]?.getAttribute('aria-selected')).toBe('true');
+});
+
+it('shows one of several engines, and the chosen one stays while one looks at other views', async () => {
+  const first = await chat('q1', 'a1');
+  const store = new InMemoryContextStore();
+  const second = new ContextEngine({ store, chatId: 'a second chat', userId: 'me' });
+  second.set(user('of the second'));
+  await act(() => second.save());
+  await act(() => first.updateChat({ title: 'Tea' }));
+  await open(first, undefined, { engines: [first, second] });
+  const choice = panel().getByRole('combobox', { name: 'Chat' });
+  expect([...choice.children].map(({ textContent }) => textContent)).toEqual(['Tea', 'a second chat']);
+  expect(panel().getAllByRole('row')).toHaveLength(2);
+  await press(panel().getAllByRole('row')[0] as HTMLElement);
+  await act(async () => void fireEvent.change(choice, { target: { value: '1' } }));
+  await eventually(() => expect(panel().getAllByRole('row')).toHaveLength(1));
+  expect(panel().queryByRole('alert')).toBeNull();
+  await press(tab('Prompt'));
+  await eventually(() => expect(findPanel()?.textContent).toContain('of the second'));
+});
+
+it('compares with another branch when the chosen one is deleted', async () => {
+  const engine = await chat('q1', 'a1');
+  for (const id of ['q2', 'q3']) {
+    await act(() => engine.rewind('a1'));
+    engine.set(user(id, { id }));
+    await act(() => engine.save());
+  }
+  await open(engine, 'Compare');
+  const side = (name: string): HTMLSelectElement => panel().getByRole('combobox', { name });
+  const deleted = engine.state.getState().branches.find(({ label }) => label === 'q2')!;
+  await act(async () => void fireEvent.change(side('A'), { target: { value: deleted.id } }));
+  await eventually(() => expect(side('A').selectedOptions[0]?.textContent).toBe('q2'));
+  await act(() => engine.deleteBranch(deleted.id));
+  await eventually(() => expect(side('A').selectedOptions[0]?.textContent).not.toBe('q2'));
+  expect(panel().queryByRole('alert')).toBeNull();
+  expect(side('A').value).not.toBe('');
 });
