@@ -151,6 +151,7 @@ async function typing() {
   /** @type {[how: string, own: number[]][]} */
   const own = [];
   for (const [how, text] of TEXTS) {
+    await box.fill('');
     await box.fill(text);
     own.push([how, await keysIn(page, 'main form textarea')]);
   }
@@ -189,6 +190,7 @@ async function typing() {
 
 /** Types ten letters; ms from each key to the frame that shows it. */
 async function keysIn(/** @type {Page} */ page, /** @type {string} */ selector) {
+  await page.waitForTimeout(2000); // what was put in is drawn by then
   await page.evaluate((where) => {
     Object.assign(window, { keyTimes: [] });
     const box = document.querySelector(where);

@@ -13,14 +13,16 @@ import {
 import { plainText } from '../stored.ts';
 import { directionOf, turnBefore } from '../ui/direction.ts';
 import { Icon } from '../ui/Icon.tsx';
+import { late } from '../ui/late.tsx';
 import { adoptText, joined, keepUnsentText, takeLostText, typedText } from '../unsent.ts';
 import { AttachedFiles } from './AttachedFiles.tsx';
 import { AttachFile } from './AttachFile.tsx';
-import { LongText } from './LongText.tsx';
 import { filesIn, useFileDrop } from './useFileDrop.ts';
 import { useAttachments } from './useAttachments.ts';
 import { useIsOpening } from './useFork.ts';
 import { useSentBefore } from './useSentBefore.ts';
+
+const LongText = late(async () => (await import('./LongText.tsx')).LongText);
 
 /**
  * The box for the next message.
@@ -177,7 +179,11 @@ export function Composer({
         dir={shape.direction}
         data-long={shape.isLong || undefined}
         defaultValue={first}
-        onChange={(event) => keep(event.target.value)}
+        onChange={({ target }) => {
+          const isInserted = target.value.length - inBox.current.length >= LONG_TEXT;
+          keep(target.value);
+          if (isInserted) void import('./longLine.ts').then(({ breakLongLine }) => breakLongLine(target));
+        }}
         onKeyDown={press}
         onPaste={(event) => {
           const files = filesIn(event.clipboardData);
