@@ -60,7 +60,7 @@ export class Runs {
   readonly #stops = new Map<number, AbortController>();
   #results: readonly Result[] = [];
   /** What was typed and chosen in the form, by the key of its question: it stays while other views are shown. */
-  readonly changes = new Map<string, Changes>();
+  readonly changes: Map<string, Changes> = new Map();
 
   constructor(engine: ContextEngine) {
     this.#engine = engine;
