@@ -178,7 +178,8 @@ test('a turn that another tab forced onto a branch says so', async ({ page, cont
   await one.send('A slow one, long');
   await one.streaming(4);
   await other.ask('Meanwhile');
-  await expect(other.page.getByText('Continued on main-v2: another tab wrote to main').first()).toBeVisible();
+  const notice = 'Continued on a new branch: another tab wrote to “The first question”';
+  await expect(other.page.getByText(notice).first()).toBeVisible();
   await expect(other.button('Show')).toBeVisible();
   await expect(other.you.last()).toContainText('Meanwhile');
 
@@ -190,8 +191,8 @@ test('a turn that another tab forced onto a branch says so', async ({ page, cont
   await expect(other.you.last()).toContainText('A slow one');
   await one.button('Stop').click();
   await expect(other.page.getByText('Another tab is writing here')).toHaveCount(0);
-  await expect(other.page.getByText('This is main, as another tab wrote it')).toBeVisible();
-  await other.button('Back to main-v2').click();
+  await expect(other.page.getByText('This is “The first question”, as another tab wrote it')).toBeVisible();
+  await other.button('Back to “Meanwhile”').click();
   await expect(other.branch).toHaveAccessibleDescription('main-v2');
   await expect(other.you.last()).toContainText('Meanwhile');
 });

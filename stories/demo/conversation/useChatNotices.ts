@@ -2,6 +2,7 @@ import { useEngine } from 'contextree';
 import { useEffect } from 'react';
 import { useNotices } from '../shell/Notices.tsx';
 import { useAttempt } from '../shell/useAttempt.ts';
+import { labelOn } from './branchTree.ts';
 import type { Standing } from './useStanding.ts';
 
 /**
@@ -13,42 +14,46 @@ export function useChatNotices(standing: Standing): void {
   const engine = useEngine();
   const { tell, take } = useNotices();
   const attempt = useAttempt();
-  useEffect(
-    () =>
-      engine.subscribe((event) => {
-        if (event.type === 'branch' && event.action === 'restore')
-          tell({
-            key: 'branch',
-            text: `${event.name} is back: another tab deleted it while it was written to`,
-          });
-        if (event.type !== 'conflict' || event.policy !== 'fork') return;
-        const { from, to } = event;
-        // Beside an answer that never came a branch goes on under its own name.
-        if (from === to) return;
-        const go = (branch: string) => () => attempt(() => engine.switchBranch(branch));
-        // Where one is shows already; then the other one is what there is to see.
-        const show = async (): Promise<void> => {
-          const [there, back] = engine.branch === to ? [from, to] : [to, from];
-          await engine.switchBranch(there);
-          tell({
-            key: 'conflict',
-            text:
-              there === from ? `This is ${from}, as another tab wrote it` : `This is ${to}, with your turn`,
-            action: { label: `Back to ${back}`, run: go(back) },
-          });
-        };
+  useEffect(() => {
+    const called = (name: string): string => {
+      const branch = engine.state.getState().branches.find((one) => one.name === name);
+      return `“${branch ? labelOn(branch) : name}”`;
+    };
+    return engine.subscribe((event) => {
+      if (event.type === 'branch' && event.action === 'restore')
+        tell({
+          key: 'branch',
+          text: `${called(event.name)} is back: another tab deleted it while it was written to`,
+        });
+      if (event.type !== 'conflict' || event.policy !== 'fork') return;
+      const { from, to } = event;
+      // Beside an answer that never came a branch goes on under its own name.
+      if (from === to) return;
+      const go = (branch: string) => () => attempt(() => engine.switchBranch(branch));
+      // Where one is shows already; then the other one is what there is to see.
+      const show = async (): Promise<void> => {
+        const [there, back] = engine.branch === to ? [from, to] : [to, from];
+        await engine.switchBranch(there);
         tell({
           key: 'conflict',
-          text: `Continued on ${to}: another tab wrote to ${from}`,
-          action: {
-            label: 'Show',
-            about: `Show ${engine.branch === to ? from : to}`,
-            run: () => attempt(show),
-          },
+          text:
+            there === from
+              ? `This is ${called(from)}, as another tab wrote it`
+              : `This is ${called(to)}, with your turn`,
+          action: { label: `Back to ${called(back)}`, run: go(back) },
         });
-      }),
-    [engine, tell, attempt],
-  );
+      };
+      tell({
+        key: 'conflict',
+        text: `Continued on a new branch: another tab wrote to ${called(from)}`,
+        action: {
+          label: 'Show',
+          about: engine.branch === to ? `Show ${called(from)}` : 'Show the new branch',
+          run: () => attempt(show),
+        },
+      });
+    });
+  }, [engine, tell, attempt]);
   const isDeleted = standing === 'deleted';
   useEffect(() => {
     if (isDeleted) OF_ONE_CHAT.forEach(take);
