@@ -126,6 +126,12 @@ export class Demo {
     }
   }
 
+  /** Opens the devtools by their key. They come when the page is idle, and hear it from then on. */
+  async openDevtools(): Promise<void> {
+    await this.button('Open contextree devtools').waitFor();
+    await this.page.keyboard.press('Control+Shift+Period');
+  }
+
   /** Waits until the page has had nothing to do twice. */
   async idle(): Promise<void> {
     await this.page.evaluate(

@@ -52,7 +52,7 @@ test('the devtools tell how two answers differ, and what made one of them, witho
   await demo.ask('What is a graph?');
   await demo.on(demo.assistant, 'Try again').click();
   await demo.settled();
-  await page.keyboard.press('Control+Shift+Period');
+  await demo.openDevtools();
   const panel = page.getByRole('region', { name: 'contextree devtools' });
   await expect(panel).toContainText('3 messages - 2 branches');
   await panel.getByRole('treegrid').press('End');
@@ -159,7 +159,7 @@ for (const [width, height, direction] of [
     const demo = await Demo.open(page);
     await page.evaluate((dir) => (document.documentElement.dir = dir), direction);
     await demo.ask('What is a graph?');
-    await page.keyboard.press('Control+Shift+Period');
+    await demo.openDevtools();
     const panel = page.getByRole('region', { name: 'contextree devtools' });
     await expect(panel).toBeVisible();
     for (const control of [demo.message, demo.button('Send')]) {

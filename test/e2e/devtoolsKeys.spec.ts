@@ -38,7 +38,7 @@ test('all views of the devtools are used without a mouse, and the focus is never
     await until(page, key, panel.getByRole('tab', { name, exact: true }));
     await expect(view).not.toContainText('Loading…');
   };
-  await keys(page, 'Control+Shift+Period');
+  await demo.openDevtools();
   await expect(panel.getByRole('tab', { name: 'Graph' })).toBeFocused();
 
   // Graph: check out, a checkpoint, a branch and back, search, the sheet of keys, copy.
