@@ -77,7 +77,7 @@ export class Handles {
     return at === null || holds(this.replica.chat, way.end, at);
   }
 
-  /** The message itself, or its parent where it was taken back; an answer that grows here counts as standing. */
+  /** The message itself, or its parent where it was taken back; an answer that this page streams is never skipped. */
   #standing(key: string | null): string | null {
     if (key !== null && this.replica.own.has(key)) return key;
     for (const record of upward(this.replica.chat, key)) if (!isGone(record)) return record.key;

@@ -112,7 +112,7 @@ export class History {
         wrote: isGrown ? one.wrote : versionOf(marks[i]),
       }));
       const [target, other] = entry.shown;
-      // What is left is shown again as it is now.
+      // Store the present end of the branch that is left, so that redo shows it.
       const left = entry.isSwitch ? view.active.key : other;
       const isOnlyLeft = isGrown && state === 'undone';
       const shown = [left, target] as const;
@@ -132,7 +132,7 @@ export class History {
     return this.list().find(({ id }) => id === done?.id);
   }
 
-  /** A mark with a value of before; a deletion says when. */
+  /** A mark with an earlier value; a deletion gets the present time. */
   #markAgain(id: string, value: unknown, chat: string): Mark {
     const { replica } = this.#writer;
     const isDeletion = typeof value === 'object' && value !== null && 'on' in value;
@@ -150,7 +150,7 @@ export class History {
     return fits ?? ending[0] ?? view.lastUsedWith(target);
   }
 
-  /** Whether another tab wrote a mark of it last. */
+  /** Whether another tab changed one of the operation's marks last. */
   #isOvertaken({ undo }: Entry): boolean {
     return undo.some(({ id }) => {
       const version = versionOf(this.#writer.replica.chat.marks.get(id));
@@ -214,7 +214,7 @@ export interface Entry extends Omit<Operation, 'state'> {
     readonly wrote: string;
   }[];
   readonly state: 'done' | 'undone';
-  /** When it was undone, or done again, last: as `at`. */
+  /** The time of the last undo or redo, like `at`. */
   readonly turnedAt?: number;
   readonly isSwitch?: boolean;
   /** It was undone by switching away only, because its branch had grown. */

@@ -154,8 +154,8 @@ export class Line {
   }
 
   /**
-   * After a refusal by the disk the records keep waiting; so do, after the deletion of a chat, those of other chat keys. All
-   * others are dropped.
+   * After a refusal by the disk the records keep waiting; after the deletion of a chat only those of its other chat keys do.
+   * All others are dropped.
    */
   #refuse(sending: Waiting, error: ContextError): void {
     this.#writer.desk.emit({ type: 'error', code: error.code, message: error.message });

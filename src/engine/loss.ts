@@ -14,7 +14,7 @@ import type { Writer } from './writer.ts';
 // What to do when the browser cleared the database under an open page. Loaded when that happened.
 
 /** Counts the messages that exist only here; another page may have written its own copy already. */
-export async function noteLoss({ desk, line, replica }: Writer): Promise<void> {
+export async function countLoss({ desk, line, replica }: Writer): Promise<void> {
   const { chatId, store } = desk;
   const { messages, ends, marks } = replica.chat;
   const worded = [...messages.values()].filter((record) => hasWords(shownVersion(record)));

@@ -8,7 +8,7 @@ import type { Writer } from './writer.ts';
 /** Reads and joins what other tabs write, and notices deletions and cleared data. Records of deleted chats are left out. */
 export class Others {
   readonly #writer: Writer;
-  /** The number of the last notice, and whether this page made that change: it reports its own deletion differently. */
+  /** The number of the last notice, and whether this page made that change: the error tells who deleted the chat. */
   #heard = 0;
   #isDeletedHere = false;
   /** The keys of deleted chats, as the store reported last: a key that is missing later has come back. */
@@ -121,7 +121,7 @@ export class Others {
     const isCleared = database !== '' && !isOther && records.generation !== generation;
     if (isOther || isCleared || this.#back(records).length > 0) records = await this.#read();
     this.#joinWhole(records, isCleared);
-    if (isOther) await (await loadLoss()).noteLoss(this.#writer);
+    if (isOther) await (await loadLoss()).countLoss(this.#writer);
     view.sync();
     await view.load();
     const wasDeleted = desk.state.getState().error?.code === 'chat-deleted';

@@ -26,7 +26,7 @@ import type { Writer } from './writer.ts';
 /**
  * A chat as it was at an earlier time.
  *
- * Its messages are those that existed then, and each branch record ended at the last of these on each of its ways. The
+ * Its messages are those that existed then, and each of a branch record's ways ended at the last of them. The
  * operation log tells what names, deletions and checkpoints were before each operation of this device. A mark that somebody
  * else wrote last keeps its present value, unless its own date is later; the graph is then partial.
  *

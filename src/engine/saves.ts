@@ -296,7 +296,7 @@ function settledOf(given: readonly Pending[], answer: LastAnswer | undefined): S
 }
 
 /**
- * The message that `lastAssistantMessage()` refers to: the newest pending answer, a new one behind a pending question, or the
+ * The message that `lastAssistantMessage()` refers to: the newest pending answer, a new answer behind a pending question, or the
  * last one.
  */
 function resolveLast(

@@ -40,7 +40,7 @@ export class Turns {
     expectIds(options);
     const start = performance.now();
     const { streams, view } = this.#writer;
-    // Two tabs that answer one saved question would do so by accident.
+    // Only one tab at a time may begin a new answer to a saved question.
     const mayBeAgain = options.answer === undefined && turn.every(({ id }) => view.find(id) !== undefined);
     const isSole = options.isSole === true || mayBeAgain;
     const ask = async () => {
@@ -157,7 +157,7 @@ export class Turns {
     return { branch: undefined, messages, ends: made.delta.ends, marks: [...marks, ...made.delta.marks] };
   }
 
-  /** Refuses a second answer to a question that another tab answers, and changes of an answer behind which one grows. */
+  /** Refuses a second answer to a question that another tab answers, and continuing an answer behind which another one grows. */
   #refuseBeside(question: string | null, answer?: string): void {
     const { replica, streams } = this.#writer;
     const foreign = replica.foreign();
@@ -240,7 +240,7 @@ export class Turns {
     this.#tell(phase, key, next, stream, start);
   }
 
-  /** Ends a continuation that another tab's question came before: the answer stays as it was. */
+  /** Undoes a continuation if another tab asked behind the answer first: the answer stays as it was. */
   async #giveWay(key: string, words: UIMessage, before: MessageStatus): Promise<void> {
     const { replica } = this.#writer;
     await this.#writer.others.pull();

@@ -318,7 +318,7 @@ function wayOf(chat: ChatValue, { id, at, createdAt }: EndsRecord, path: Path, m
     ...path,
     id: fork ? `${id}/${fork.key}` : id,
     record: id,
-    // A wrong clock does not put it before the way that it leaves.
+    // Even with a wrong clock, a fork comes after the branch that it leaves.
     at: Math.max(at, fork?.at ?? at),
     createdAt: fork?.createdAt ?? createdAt,
     name,

@@ -295,7 +295,7 @@ function textSum(text: string): number {
   for (let at = 0; at < text.length;) {
     // Pass no more than fits: a browser copies the whole argument each time.
     const { read, written } = encoder.encodeInto(text.slice(at, at + bytes.length), bytes);
-    // The bytes behind it are of an earlier text.
+    // The buffer holds bytes of an earlier text behind the written ones.
     bytes.fill(0, written, written + 3);
     for (let i = 0; i * 4 < written; i += 1) {
       sum = Math.imul(sum ^ (words[i] as number), 0x9e3779b1);

@@ -186,7 +186,7 @@ function joinedEnds(chat: WritableChat, record: EndsRecord): EndsRecord | undefi
   return union === known ? undefined : union;
 }
 
-/** Puts a branch record; returns whether it changed. Another number in the database alone is no change. */
+/** Puts a branch record; returns whether it changed. A different `seq` alone is no change. */
 function putEnds({ ends }: WritableChat, next: EndsRecord): boolean {
   const known = ends.get(next.id);
   ends.set(next.id, next);

@@ -38,7 +38,7 @@ const LOOK_INTERVAL = 1000;
 
 /** The shared engine for these options; undefined without options. The first store of a component is kept. */
 export function useSharedEngine(options: EngineOptions | undefined): ContextEngine | undefined {
-  'use no memo'; // each render looks, for the engine of the last one may be gone
+  'use no memo'; // look it up in each render: the engine of the last render may be disposed
   const [store] = useState(options?.store);
   const [, lookAgain] = useReducer((times: number) => times + 1, 0);
   const shared = options && engineFor(store === undefined ? options : { ...options, store });

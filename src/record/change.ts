@@ -27,7 +27,7 @@ export interface Change {
   readonly cause: CacheCause;
   /** The common beginning: how many tools and fragments, and how many messages behind them. */
   readonly alike: { readonly head: number; readonly messages: number };
-  /** The changed section: the new one, or the one that is gone. */
+  /** The changed section: the new one, or the removed one. */
   readonly section: Section;
   readonly before: Section | undefined;
   readonly after: Section | undefined;

@@ -73,7 +73,7 @@ function itemText(item: RenderData, pad: string): string {
   return item.length > 0 ? lineText(text, pad) : '[]';
 }
 
-/** A record as one item: further entries stand below the first, and what belongs to an entry further in. */
+/** A record as one item: further entries stand below the first, and nested content is indented further. */
 function recordText(record: Fields, pad: string): string {
   const inner = `${pad}  `;
   let text = '';

@@ -250,20 +250,16 @@ function unreadable(what: string, cause: unknown): ContextError {
   return new ContextError('invalid-options', `The ${what} can't be read: ${reasonOf(cause)}.`, { cause });
 }
 
-function ownCopy<T>(what: string, value: T): T {
+/**
+ * A copy of data as JSON keeps it, except that NaN throws: null could pass for the parent of a first message. Throws for values
+ * that JSON would lose (functions, maps, binary data), for cycles, for more than 512 levels or ten million values.
+ */
+export function ownCopy<T>(what: string, value: T): T {
   try {
     return copyOf(value, 'Data', RULES) as T;
   } catch (cause) {
     throw unreadable(what, cause);
   }
-}
-
-/**
- * A copy of data as JSON keeps it, except that NaN throws: null could pass for the parent of a first message. Throws for values
- * that JSON would lose (functions, maps, binary data), for cycles, for more than 512 levels or ten million values.
- */
-export function plainCopy(value: unknown): unknown {
-  return copyOf(value, 'Data', RULES);
 }
 
 const RULES = { code: 'invalid-options', maxDepth: 512, maxValues: 10_000_000 } as const;

@@ -7,7 +7,7 @@ import type { BranchInfo, CheckpointInfo, MessageNode } from './reads.ts';
  * The contract of a store.
  *
  * A store keeps records and does not interpret them: it does not fork, name, rebase or repair. It joins a delta with the
- * records it has (`graph/join.ts`), numbers each change, and returns what is new since a number. No write comes too late, early
+ * records it has (`graph/join.ts`), numbers each change, and returns what is new since a number. A delta may come late, early
  * or twice.
  *
  * All or nothing. A commit is one durable transaction: when it resolves, all of it is on the disk; when it rejects, none.

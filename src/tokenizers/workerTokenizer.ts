@@ -1,5 +1,5 @@
 /**
- * Exact counts that no frame waits for.
+ * Exact counts without blocking the page.
  *
  * The table of an encoding takes a fifth of a second to load and 5 MB of text a second to use: unnoticed in a Worker,
  * a stutter on the page. So questions go to a Worker, which starts with the first of them and is let go when none has

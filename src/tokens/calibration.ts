@@ -6,22 +6,22 @@
  * estimated for its text. Only what is comparable counts. The input of a request holds tools and instructions that the
  * messages don't show, and sums over several steps count the history several times; an answer of words alone is
  * exactly its output, less the tokens of thinking. One odd answer must not bend the rest, so the middle of the last
- * few decides, and within bounds: beyond them the count and the text are not about the same thing.
+ * few decides, and within bounds: a ratio outside them means that the count does not belong to this text.
  */
 import type { UIMessage } from 'ai';
 import { bareName, undated } from './modelName.ts';
 import { fieldsOf, measuredUsage, type MeasuredUsage } from './usage.ts';
 
-/** Usage that was told in one number. */
+/** The usage that a message's metadata reports. */
 export interface Told {
   readonly usage: MeasuredUsage;
-  /** Whether it is that of a single request: a sum over several does not say which of them were long. */
+  /** Whether it is that of a single request: prices of long prompts need the size of each request. */
   readonly isOne: boolean;
 }
 
 const ofMessages = new WeakMap<UIMessage, Told | null>();
 
-/** What a message tells of its usage, read once for each message object; null where it tells nothing. */
+/** The usage that a message reports, read once for each message object; null where it reports none. */
 export function toldBy(message: UIMessage): Told | null {
   let told = ofMessages.get(message);
   if (told !== undefined) return told;
@@ -37,7 +37,7 @@ function stepsOf({ parts }: UIMessage): number {
 
 /**
  * How many tokens the provider counts for one that `count` counts: multiply an estimate by it. Between 0.5 and 2;
- * undefined until an answer of some length tells. Looks at the last few measured answers of `messages` (oldest first),
+ * undefined until an answer of at least 64 tokens reports its usage. Looks at the last few measured answers of `messages` (oldest first),
  * of this model only where `modelId` is given: an answer whose metadata name another `model` is passed over.
  */
 export function calibrationOf(
@@ -75,7 +75,7 @@ function ratioOf(
   return estimated < ENOUGH ? undefined : Math.min(MOST, Math.max(LEAST, measured / estimated));
 }
 
-/** An answer's text; undefined where something else was written too that its output counts. */
+/** An answer's text; undefined where the counted output contains more than this text. */
 function wordsAlone({ parts }: UIMessage, thinkingIsKnown: boolean): string | undefined {
   let text = '';
   for (const part of parts) {
@@ -95,7 +95,7 @@ function isOfAnother({ metadata }: UIMessage, modelId: string | undefined): bool
   return modelId !== undefined && typeof model === 'string' && familyOf(model) !== familyOf(modelId);
 }
 
-/** What snapshots of one model have in common, by whichever way they were reached. */
+/** The model's name without provider, folder and snapshot date. */
 function familyOf(modelId: string): string {
   return undated(bareName(modelId)).toLowerCase();
 }

@@ -24,7 +24,7 @@ export interface LoadModelsOptions {
   readonly asOf?: string | undefined;
 }
 
-/** What the app told of, by id. */
+/** Models that the app registered, by id. */
 const told = new Map<string, ModelInfo>();
 
 /** Keeps a model. Throws `invalid-options`. */
@@ -43,7 +43,7 @@ export async function load(
   return keep(readRows(table, asOf));
 }
 
-/** All models: those that the app told of, and those of the built-in table that it did not tell anew. */
+/** All models: registered ones, and built-in ones that no registration replaces. */
 export async function all(): Promise<readonly ModelInfo[]> {
   const models = new Map([...(await builtIn()).map((model) => [model.id, model] as const), ...told]);
   return [...models.values()];
@@ -72,7 +72,7 @@ function fullId(id: string, inTable: readonly string[]): string {
   return only([...ids].filter((full) => full.startsWith(provider) && full.endsWith(`/${name}`)));
 }
 
-/** Snapshots whose prices aren't those of the model that bears their name without the date. */
+/** Snapshots whose prices aren't those of the model of the same name without a date. */
 const OF_ITS_OWN: ReadonlySet<string> = new Set(['gpt-4o-2024-05-13']);
 
 function only(ids: readonly string[]): string {
@@ -84,7 +84,7 @@ function keep(models: readonly ModelInfo[]): number {
   return models.length;
 }
 
-/** Where its code does not come, offline, prices are unknown, and an estimate has all the rest. */
+/** If this code can't be loaded, prices are unknown; the rest of an estimate works. */
 function builtIn(): Promise<readonly ModelInfo[]> {
   return import('./prices.ts').then(
     ({ PRICE_TABLE }) => PRICE_TABLE,
@@ -155,7 +155,7 @@ function isRecord(value: unknown): value is Fields {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
-/** A limit of 0 is how that catalogue says that there is none to tell. */
+/** models.dev writes 0 for an unknown limit. */
 function limitsOf(limit: unknown): Fields {
   const { context, output } = Object(limit) as Fields;
   return { context: context || null, output: output || null };
@@ -168,7 +168,7 @@ function pricesOf(cost: unknown): unknown {
   return { input, output, cacheRead, cacheWrite, reasoning, longPrompt };
 }
 
-/** That catalogue tells the higher prices themselves; we keep how many times the plain ones they are. */
+/** models.dev lists the prices of long prompts; we store their ratio to the plain prices. */
 function longPromptOf(input: unknown, output: unknown, over: unknown): unknown {
   const dearer = Object(over) as Fields;
   const times = {
@@ -221,7 +221,7 @@ function fieldsIn(value: unknown, forms: Forms, path: string, { row, code }: Row
   return known;
 }
 
-/** What a field must be: asked, and in words. */
+/** A field's check, and its description for errors. */
 type Form = readonly [has: (value: unknown) => boolean, what: string];
 type Forms = Readonly<Record<string, Form>>;
 

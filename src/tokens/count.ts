@@ -42,7 +42,7 @@ export function countText(tokenizer: Tokenizer, text: string): number {
   return count;
 }
 
-/** Counts many texts at once, elsewhere: what `createWorkerTokenizer()` makes. */
+/** Counts many texts at once, in a Worker: the result of `createWorkerTokenizer()`. */
 export interface BatchTokenizer {
   readonly name: string;
   readonly exact: true;
@@ -56,10 +56,10 @@ export function isBatch(tokenizer: Tokenizer | BatchTokenizer): tokenizer is Bat
   return 'dispose' in tokenizer;
 }
 
-/** For each batch tokenizer, the tokenizer under which its answers are kept. */
+/** For each batch tokenizer, the tokenizer under which its counts are cached. */
 const knowing = new WeakMap<BatchTokenizer, Tokenizer>();
 
-/** Asks in one question for all that was not counted before; gives the tokenizer that knows the answers. */
+/** Counts in one batch all that was not counted before; returns the tokenizer that holds the cached counts. */
 export async function countAhead(
   batch: BatchTokenizer,
   texts: readonly string[],
@@ -123,7 +123,10 @@ function wordsOf({ parts }: UIMessage): string {
   return parts.map(partWords).filter(Boolean).join('\n');
 }
 
-/** What of a part of a message a model reads as text; '' for nothing. The bytes of a file are not text: providers count images in their own ways. */
+/**
+ * The text of a part as a model reads it; '' for none. The bytes of a file are not text: providers count images in their own
+ * ways.
+ */
 export function partWords(part: UIMessage['parts'][number]): string {
   if (part.type === 'step-start') return '';
   if ('text' in part && typeof part.text === 'string') return part.text;

@@ -13,8 +13,8 @@ import type { Tokenizer } from './tokenizer.ts';
  * The pieces of the prompt are counted alone, each rendered by itself: they tell where the tokens go, and add up to
  * about the total.
  *
- * What is known of a message is kept with it: of a long chat that grew, only what is new is counted. Where earlier answers tell what the provider counted for them, an estimate is multiplied by what it was off by
- * then; the plain count is told beside it.
+ * Counts are cached with each message: of a long chat that grew, only what is new is counted. Where earlier answers report
+ * the provider's own count, the estimate is scaled by its ratio to ours; `counted` holds the unscaled count.
  */
 
 /** How large a prompt is, and what sending it costs. Plain data. */

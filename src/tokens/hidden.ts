@@ -27,7 +27,7 @@ export interface HiddenMark {
   readonly part?: number;
 }
 
-/** Marks that are told of one text; more would say nothing new. */
+/** The most marks reported for one text. */
 const MAX_MARKS = 100;
 
 /** The hidden characters of a text in their order, at most 100. A text without any costs one search. */
@@ -66,7 +66,7 @@ function described(point: number): Pick<HiddenMark, 'code' | 'name'> {
   return { code: `U+${hex}`, name: NAMES[hex] ?? tagName(point) };
 }
 
-/** A tag character stands for one of ASCII: together they are what is really written. */
+/** A tag character stands for one of ASCII: together they spell the hidden text. */
 function tagName(point: number): string {
   const letter = point - 0xe0000;
   if (letter === 0x7f) return 'cancel tag';

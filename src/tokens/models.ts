@@ -6,15 +6,15 @@ import type { ModelInfo } from './prices.ts';
 import type { MeasuredUsage } from './usage.ts';
 
 /**
- * The door to the catalogue of models, whose code comes with the first question. It asks no network: the table that we
- * know is code, and an address is only fetched by {@link loadModels}.
+ * The entry to the catalogue of models, which is loaded on first use. It makes no request of its own: the built-in table
+ * is code, and only {@link loadModels} fetches an address.
  */
 
-/** Registrations under way: an estimate that is asked for after them knows of them. */
+/** Registrations under way: later estimates wait for them. */
 let registered: Promise<unknown> = Promise.resolve();
 
 /**
- * Tells of a model, or of other prices for one: limits in tokens, prices in US dollars per million tokens, `asOf` today
+ * Registers a model, or other prices for one: limits in tokens, prices in US dollars per million tokens, `asOf` today
  * where it is left out. Wins over the built-in table. Estimates asked for from now on know it, also without `await`.
  *
  * @throws invalid-options, naming the field
@@ -26,7 +26,7 @@ export async function registerModel(model: ModelEntry): Promise<void> {
 }
 
 /**
- * Tells of many models at once: a list of rows as {@link registerModel} takes them, or what models.dev offers as
+ * Registers many models at once: a list of rows as {@link registerModel} takes them, or what models.dev offers as
  * `api.json`. A text or URL is an address, and is fetched. All of them or, with the first row that is wrong, none.
  *
  * @returns how many
@@ -36,7 +36,10 @@ export function loadModels(source: object | string, options: LoadModelsOptions =
   return ask((catalogue) => catalogue.load(source, options));
 }
 
-/** The model of this id, also with a snapshot's date: what the app told of it last, else the built-in table; undefined for an unknown one. */
+/**
+ * The model of this id, also with a snapshot's date: the app's last registration, else the built-in table; undefined for
+ * an unknown one.
+ */
 export async function findModel(id: string): Promise<ModelInfo | undefined> {
   await registered;
   return ask((catalogue) => catalogue.find(id));
@@ -49,8 +52,8 @@ export async function listModels(): Promise<readonly ModelInfo[]> {
 }
 
 /**
- * What a request cost, in US dollars, at today's prices of its model: of what `engine.calls()` tells. Null where it did not tell
- * its usage or its model, and where the price is unknown. Asks no network.
+ * What a request cost, in US dollars, at today's prices of its model: for an entry of `engine.calls()`. Null where the entry has no
+ * usage or no model, and where the price is unknown. Asks no network.
  */
 export async function costOf({ model, usage, steps = 1 }: PricedCall): Promise<number | null> {
   const prices = model === undefined || !usage ? undefined : (await findModel(model))?.prices;
@@ -59,12 +62,15 @@ export async function costOf({ model, usage, steps = 1 }: PricedCall): Promise<n
   return priceOf({ usage, isOne: steps < 2 }, prices);
 }
 
-/** The usage that a message's metadata tell (`totalUsage`, `usage`), in the AI SDK's forms of version 5 to 7; undefined for none. */
+/**
+ * The usage that a message's metadata report (`totalUsage`, `usage`), in the AI SDK's forms of version 5 to 7; undefined for
+ * none.
+ */
 export async function usageOf(message: Pick<UIMessage, 'metadata'>): Promise<MeasuredUsage | undefined> {
   return (await import('./usage.ts').catch(refuseToLoad)).measuredUsage(message);
 }
 
-/** A request: who answered, and what it used. A sum over several steps does not tell which of them were long. */
+/** A request: the model that answered, and what it used. With several `steps`, `usage` is their sum. */
 export interface PricedCall {
   readonly model?: string;
   readonly usage?: MeasuredUsage;

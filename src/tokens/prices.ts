@@ -3,8 +3,8 @@
  *
  * Prices change, so a figure without a day is worth little, and one that a single list claims may be that list's typing
  * error. Each row names its sources, newest first, and each of its figures stands alike in at least two of them (a
- * window rounded to a million counts as alike). A model whose prices they tell differently is left out, unless the
- * older one is known to be out of date; a window that they tell differently, or that only one tells, is null. `asOf` is
+ * window rounded to a million counts as alike). A model whose prices the sources contradict is left out, unless the
+ * older one is known to be out of date; a window that they contradict, or that only one lists, is null. `asOf` is
  * the day on which the newest source was published: the last day that the figures are known to have stood. Nothing is
  * fetched at run time.
  *
@@ -26,7 +26,7 @@ export interface ModelPrices {
   readonly longPrompt?: LongPrompt;
 }
 
-/** From how many tokens of input on a whole request is dearer, and how many times. */
+/** The input size above which the whole request costs more, and the factors. */
 interface LongPrompt {
   /** Tokens of input, cached ones among them; a request with more is a long one. */
   readonly above: number;

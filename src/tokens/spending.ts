@@ -5,7 +5,7 @@ import { measuredUsage, type MeasuredUsage } from './usage.ts';
 
 /** Tokens that were used, as the provider counted them, and what they cost at the prices of the model asked for. */
 export interface Spending {
-  /** Who told: the chat's own count (`trackUsage`, all branches), or the metadata of the messages estimated. */
+  /** The source of the count: the chat's own sum (`trackUsage`, all branches), or the metadata of the messages estimated. */
   readonly of: 'chat' | 'messages';
   readonly tokens: TokensByKind;
   /** US dollars; null where the price is unknown. */

@@ -79,7 +79,7 @@ function costOfWord(word: string, lead: string | undefined): number {
 const CAPITAL = 1.1;
 /** Of another script than Latin. */
 const OTHER_CAPITAL = 13.5;
-/** What the first letter of another script costs more: behind a space, bare, behind a mark. */
+/** The extra cost of the first letter of a non-Latin script: behind a space, bare, behind a mark. */
 const BEGINNINGS: readonly number[] = [-3.9, -0.4, 4.1];
 
 function lowerCase(character: string): number {

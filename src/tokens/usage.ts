@@ -1,6 +1,6 @@
 import type { UIMessage } from 'ai';
 
-/** Tokens that a provider counted for one answer, all of its steps together. Missing: not told. */
+/** Tokens that a provider counted for one answer, all of its steps together. Absent: not reported. */
 export interface MeasuredUsage {
   /** All input, cached or not. */
   readonly input?: number;

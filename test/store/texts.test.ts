@@ -2,7 +2,7 @@ import { serialize } from 'node:v8';
 import { describe, expect, it } from 'vitest';
 import { decodePack, encodePack } from '../../src/store/tables/pack.ts';
 import { narrowed, readText, summed } from '../../src/store/tables/layout.ts';
-import { plainCopy } from '../../src/store/door.ts';
+import { ownCopy } from '../../src/store/door.ts';
 import { message } from '../support/storeRecords.ts';
 
 /** How many bytes a character of a text takes, in memory and on a disk. */
@@ -62,11 +62,11 @@ describe('what a caller hands in', () => {
 
   it.each(Object.entries(values))('is copied as JSON keeps it: %s', (_name, value) => {
     const kept = JSON.parse(JSON.stringify({ value })) as unknown;
-    expect(plainCopy({ value })).toStrictEqual(kept);
+    expect(ownCopy('value', { value })).toStrictEqual(kept);
   });
 
   it('is refused where JSON would lose it', () => {
     for (const value of [new Map([[1, 2]]), new Uint8Array(2), () => 1, Symbol('s'), 1n])
-      expect(() => plainCopy({ value })).toThrow('which is no plain data');
+      expect(() => ownCopy('value', { value })).toThrow('which is no plain data');
   });
 });

@@ -16,7 +16,7 @@ import { Access, usual } from '../tables/usual.ts';
 import type * as Careful from './careful.ts';
 import { held, hold } from './locks.ts';
 import { renewLog } from './log.ts';
-import { readMark } from './marker.ts';
+import { readNote } from './marker.ts';
 import type { IndexedDBOptions } from './store.ts';
 
 /** The tables of a database, which is opened on first use; `opened` is called at each opening. */
@@ -36,7 +36,7 @@ export function openDatabase(
 
 /** Whether a database of this name existed, according to its note. */
 export function hasBeenHere(name: string): boolean {
-  return readMark(name) !== undefined;
+  return readNote(name) !== undefined;
 }
 
 /**
@@ -188,8 +188,8 @@ class Connection implements Database {
 
   async #request(): Promise<Open> {
     // A database with a note probably has long chats: load their code while it opens.
-    const mark = readMark(this.#name);
-    if (mark) void loadPacks().catch(() => undefined);
+    const note = readNote(this.#name);
+    if (note) void loadPacks().catch(() => undefined);
     let leave: (() => void) | undefined;
     const gone = new Promise<never>((_, reject) => {
       leave = () => reject(new DOMException('The browser closed the database.', 'AbortError'));
@@ -203,10 +203,10 @@ class Connection implements Database {
       this.#forget(open);
       leave?.();
     };
-    const meta = mark && (await read(db, ['meta', 'chats'], readMeta));
-    if (reason !== undefined || (mark && meta && (mark.database !== meta.database || mark.seq > meta.seq))) {
+    const meta = note && (await read(db, ['meta', 'chats'], readMeta));
+    if (reason !== undefined || (note && meta && (note.database !== meta.database || note.seq > meta.seq))) {
       const { noteLoss } = await import('./loss.ts').catch(refuseToLoad);
-      this.#options.onDataLoss?.(await noteLoss(this.#name, db, mark, reason));
+      this.#options.onDataLoss?.(await noteLoss(this.#name, db, note, reason));
     }
     this.#onOpen();
     return open;
@@ -236,7 +236,7 @@ function requestDatabase(name: string): Promise<[db: IDBDatabase, loss: string |
       const { dataLoss, dataLossMessage = '' } = event as { dataLoss?: string; dataLossMessage?: string };
       if (dataLoss === 'total') loss = dataLossMessage;
       const { result, transaction } = request;
-      // The request alone does not tell why it fails.
+      // Only the transaction has the reason of a failure.
       transaction?.addEventListener('abort', () => reject(transaction.error ?? request.error));
       createTables(result, transaction as IDBTransaction);
     };

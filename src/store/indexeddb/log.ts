@@ -59,7 +59,7 @@ function beginAnother(): void {
   };
 }
 
-/** The latest time for the renewal, in ms: a browser that is killed a second time before it loses everything. */
+/** The latest time for the renewal, in ms: if the browser is killed again before it, everything is lost. */
 const SOON = 500;
 const EMPTY = 'contextree:log';
 const NOTE = 'contextree:log:left';

@@ -1,16 +1,16 @@
 import { createHexId, type Database, type Meta, type StoredChat } from '../tables/layout.ts';
 import { readMeta } from '../tables/records.ts';
 import { write } from './connection.ts';
-import { type DataLoss, type Mark, writeMark } from './marker.ts';
+import { type DataLoss, type DatabaseNote, writeNote } from './marker.ts';
 
 /**
- * Finds out whether a database has lost data; `mark`: its note, `reason`: what the browser said of damaged files. A database
+ * Finds out whether a database has lost data; `note`: its note, `reason`: what the browser said of damaged files. A database
  * without its last changes gets another id, so that open tabs write all they have. A loss is reported once.
  */
 export async function noteLoss(
   name: string,
   db: IDBDatabase,
-  mark: Mark | undefined,
+  note: DatabaseNote | undefined,
   reason: string | undefined,
 ): Promise<DataLoss> {
   const isLatest = await write(
@@ -18,20 +18,20 @@ export async function noteLoss(
     ['meta', 'chats'],
     async (rows) => {
       const meta = await readMeta(rows);
-      if (mark?.database !== meta.database || mark.seq <= meta.seq) return false;
+      if (note?.database !== meta.database || note.seq <= meta.seq) return false;
       const renewed: Meta = { ...meta, database: createHexId() };
       rows.put('meta', renewed, 'self');
       return true;
     },
     false,
   );
-  writeMark(name, undefined);
+  writeNote(name, undefined);
   return {
     kind: isLatest ? 'latest' : 'all',
     database: name,
     noticedBy: reason === undefined ? 'marker' : 'browser',
     ...(reason === undefined ? {} : { reason }),
-    ...(mark ? { chats: mark.chats, messages: mark.messages, lastSaved: mark.at } : {}),
+    ...(note ? { chats: note.chats, messages: note.messages, lastSaved: note.at } : {}),
   };
 }
 
@@ -48,5 +48,5 @@ export async function keepNote(name: string, db: Database): Promise<void> {
     messages: chats.reduce((sum, { messages }) => sum + messages, 0),
     at: chats.reduce((last, { updatedAt }) => Math.max(last, updatedAt), 0),
   };
-  writeMark(name, chats.length > 0 ? note : undefined);
+  writeNote(name, chats.length > 0 ? note : undefined);
 }

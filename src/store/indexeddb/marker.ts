@@ -3,7 +3,7 @@
  * database with another id or a smaller number has lost data. The note may be some seconds late, never ahead. `clear()` removes
  * it, and it is lost with all data of the site.
  */
-export interface Mark {
+export interface DatabaseNote {
   readonly database: string;
   readonly seq: number;
   readonly chats: number;
@@ -29,13 +29,13 @@ export interface DataLoss {
 }
 
 /** The note about a database; undefined if there is none, or it can't be read. */
-export function readMark(name: string): Mark | undefined {
+export function readNote(name: string): DatabaseNote | undefined {
   try {
-    const mark: unknown = JSON.parse(localStorage.getItem(keyOf(name)) ?? 'null');
-    const { database, seq, chats, messages, at } = Object(mark) as Readonly<Record<string, unknown>>;
+    const note: unknown = JSON.parse(localStorage.getItem(keyOf(name)) ?? 'null');
+    const { database, seq, chats, messages, at } = Object(note) as Readonly<Record<string, unknown>>;
     const isOne =
       typeof database === 'string' && [seq, chats, messages, at].every((one) => typeof one === 'number');
-    return isOne ? ({ database, seq, chats, messages, at } as Mark) : undefined;
+    return isOne ? ({ database, seq, chats, messages, at } as DatabaseNote) : undefined;
   } catch {
     return undefined;
   }
@@ -46,9 +46,9 @@ function keyOf(name: string): string {
 }
 
 /** Writes or removes the note about a database; without effect where the browser refuses. */
-export function writeMark(name: string, mark: Mark | undefined): void {
+export function writeNote(name: string, note: DatabaseNote | undefined): void {
   try {
-    if (mark) localStorage.setItem(keyOf(name), JSON.stringify(mark));
+    if (note) localStorage.setItem(keyOf(name), JSON.stringify(note));
     else localStorage.removeItem(keyOf(name));
   } catch {
     // A private window, blocked cookies, a full quota, or no window at all.

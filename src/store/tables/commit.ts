@@ -155,7 +155,7 @@ async function readKnown(rows: Rows, reading: Promise<StoredChat>, ready: Ready,
     ...asked,
   ]);
   const since = startOf(chat, options.since);
-  // Usually nobody else wrote since. Without a row, the stored records are read all the same.
+  // Usually nobody else wrote since. If the chat's row is missing, read the records anyway.
   const isLater = chat.seq === 0 || chat.seq > since;
   const [recent, later] = isLater
     ? await Promise.all([readMessages(rows, chatId, since), readFactRows(rows, chatId, since)])
@@ -235,7 +235,7 @@ interface ChangedFact extends Changed<EndsRecord | Mark> {
 function changedFacts(known: Known, { ends, marks, messages }: Ready): ChangedFact[] {
   const changed = new Map<string, ChangedFact>();
   const parents = new Map<string, string | null>();
-  // Includes the ends of a turn that is sent again after the next one was written.
+  // The end of a turn that is sent again may be passed already, so include the known parents.
   for (const { key, parent } of [...known.messages.values(), ...messages]) parents.set(key, parent);
   const handed: readonly (readonly [StoredFact['kind'], readonly (EndsRecord | Mark)[]])[] = [
     ['ends', ends],
@@ -363,7 +363,7 @@ export function textOfBody(record: StoredMessage, json: string): string {
   return summed(`${JSON.stringify(body).slice(0, -1)},"message":${json}}`);
 }
 
-/** Removes the drafts of settled messages. The draft of a closed page may belong to a version that is stored only now. */
+/** Removes the drafts of settled messages. The draft of a closed page may be of a newer version than the stored one. */
 async function forgetDrafts(
   rows: Rows,
   chatId: string,

@@ -127,7 +127,7 @@ function patchesOf(before: string, after: string): Patch[] {
   return patches.filter((one) => one.from < one.to || one.text !== '');
 }
 
-/** Where that piece is looked for in both texts: behind a word that may change. */
+/** The range of the piece, in characters: it skips the first word, which may change. */
 const PIECE = [16, 96] as const;
 
 /** The part between the equal beginning and the equal end of two texts, at an index in a text of that length. */
