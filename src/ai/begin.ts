@@ -3,8 +3,8 @@ import { isContextError } from '../errors.ts';
 import { createId } from '../fragment/id.ts';
 import { keyOf, put, sameMessage, withId } from './list.ts';
 import { lazily } from './lazy.ts';
-import { conversationOf, isAsking, type OurChat } from './ourChat.ts';
-import type { SendOptions } from './note.ts';
+import { chatIdOf, isAsking, type OurChat } from './ourChat.ts';
+import type { SendOptions } from './contextChat.ts';
 import { request } from './request.ts';
 import { Turn } from './turn.ts';
 
@@ -24,11 +24,10 @@ export async function begin<M extends UIMessage>(
   do await Promise.allSettled([ends(), ...chat.writes, ...host.writes]);
   while (chat.writes.size + host.writes.size > 0);
   const turn = await beginTurn(chat, sent);
-  const joining = turn.answer && host.isOwn && (await loadSeam().catch(() => undefined))?.joining(turn);
-  chat.asShown = joining || ((message) => message);
-  const asked = { ...sent, chatId: conversationOf(host) };
-  const writes = (): Promise<unknown> => Promise.allSettled(host.writes);
-  return () => request(turn, host.transport, asked, host.options.request, writes);
+  const seam = turn.answer && host.isOwn ? await loadSeam().catch(() => undefined) : undefined;
+  const cut = turn.read() ?? turn.answer;
+  chat.asShown = (message) => seam?.joinAt(message, cut) ?? message;
+  return () => request(turn, { ...sent, chatId: chatIdOf(host) });
 }
 
 const loadSeam = lazily(() => import('./seam.ts'));
@@ -39,14 +38,14 @@ export async function beginTurn<M extends UIMessage>(
   named: { readonly messageId?: string | undefined; readonly answerId?: string | undefined },
   given?: readonly M[],
 ): Promise<Turn<M>> {
-  const { list, queue } = chat;
+  const { list } = chat;
   const asked = given ?? withOwnIds(list);
   chat.branchId = branchOf(chat);
   try {
     const opening = Turn.open(chat, asked, named);
     chat.opening = opening;
     const turn = await opening;
-    void turn.settled.then(() => chat.host.sync());
+    void turn.settled.then(() => chat.moved());
     return (chat.turn = turn);
   } catch (error) {
     // After `invalid-messages` and `busy` the list must show what is saved again. After any other error it stays, so that the
@@ -57,7 +56,6 @@ export async function beginTurn<M extends UIMessage>(
       // Another request took up the answer because of which this one is refused: the growing words are in the list alone.
       const growing = chat.turn?.isOpen ? withId(list.now, chat.turn.id) : undefined;
       list.now = growing ? put(list.saved, growing) : list.saved;
-      queue?.refused();
     }
     throw error;
   }

@@ -1,25 +1,24 @@
-import { Chat } from '@ai-sdk/react';
-import type { ChatStatus, UIMessage, UIMessageChunk } from 'ai';
-import type { ContextEngine } from '../engine/engine.ts';
+import type { Chat } from '@ai-sdk/react';
+import type { ChatInit, ChatStatus, UIMessage, UIMessageChunk } from 'ai';
 import type { EngineState } from '../engine/state.ts';
-import { ContextError, isContextError } from '../errors.ts';
+import { isContextError } from '../errors.ts';
 import { createId } from '../fragment/id.ts';
-import { Line } from './line.ts';
-import { headOf, List, withId } from './list.ts';
+import { Line, type Job } from './line.ts';
+import { headOf, withId } from './list.ts';
 import { loadMore, loadTurns } from './load.ts';
 import type * as More from './more.ts';
 import {
   asParts,
-  conversationOf,
-  isAsking,
+  busy,
+  chatIdOf,
   isMessage,
   QUEUED,
   type ChatHost,
   type Message,
-  type OurChat,
+  OurChat,
 } from './ourChat.ts';
 import type { Queue } from './queue.ts';
-import type { SendOptions } from './note.ts';
+import type { SendOptions } from './contextChat.ts';
 import { saidOf } from './said.ts';
 
 /**
@@ -28,20 +27,12 @@ import { saidOf } from './said.ts';
  * Rare work is in files of its own: queued questions in `queue.ts`, results of tool calls in `calls.ts`, taking up a server's
  * answer in `resume.ts`, and opening a turn in `begin.ts`.
  */
-export class BranchChat<M extends UIMessage> extends Chat<M> implements OurChat<M> {
-  readonly host: ChatHost<M>;
-  readonly engine: ContextEngine;
-  readonly own: OurChat<M>['own'];
-  readonly list: List<M>;
-  readonly line: Line = new Line(() => this.#busyUntil());
-  readonly writes: Set<PromiseLike<unknown>> = new Set();
-  branchId: string | undefined;
-  turn: OurChat<M>['turn'];
-  opening: Promise<unknown> | undefined;
-  taking: Promise<unknown> | undefined;
-  isMute: boolean | undefined;
-  queue: Queue<M> | undefined;
-  asShown: OurChat<M>['asShown'] = (message) => message;
+export class BranchChat<M extends UIMessage> extends OurChat<M> {
+  readonly line: Line = new Line(
+    () => !this.isBusy && !this.#resuming,
+    () => this.#toolLoop(),
+  );
+  declare queue: Queue<M> | undefined;
   /** Resolves when the server has said whether it still streams an answer; undefined while the chat asks no server. */
   #resuming: Promise<unknown> | undefined;
   /** How many requests have a turn that is not saved yet, and how many sent messages have an answer that has not ended. */
@@ -60,12 +51,10 @@ export class BranchChat<M extends UIMessage> extends Chat<M> implements OurChat<
   /** Made by the registry, which has so many `others`. Without a branch the chat waits until it is given one. */
   constructor(host: ChatHost<M>, branchId?: string, others?: number) {
     const { options } = host;
-    const greeting = options.messages ?? [];
-    super({
+    const init: ChatInit<M> = {
       ...options,
       // The id of the conversation, as on plain useChat. Other chats need their own: older AI SDKs tell chats apart by it.
-      id: others ? createId() : conversationOf(host),
-      messages: greeting,
+      id: others ? createId() : chatIdOf(host),
       generateId: options.generateId ?? createId,
       transport: {
         get resumeStreamIsReplay() {
@@ -94,16 +83,11 @@ export class BranchChat<M extends UIMessage> extends Chat<M> implements OurChat<
       },
       sendAutomaticallyWhen: (state) =>
         !this.isMute && (host.options.sendAutomaticallyWhen?.(state) ?? false),
-    });
-    this.host = host;
-    this.engine = host.engine;
-    this.branchId = branchId;
-    this.list = new List(host.engine, this.state, greeting);
-    const { sendMessage, regenerate, stop, resumeStream, addToolOutput, addToolApprovalResponse } = this;
-    this.own = { sendMessage, regenerate, stop, resumeStream, addToolOutput, addToolApprovalResponse };
+    };
+    super(host, init, branchId);
     this.#wrapVerbs();
     this.#wrapState();
-    this['~registerStatusCallback'](() => host.sync());
+    this['~registerStatusCallback'](() => this.moved());
     // A component subscribes: it may show a branch that is not the active one.
     const register = this['~registerMessagesCallback'];
     this['~registerMessagesCallback'] = (...args) => {
@@ -124,44 +108,13 @@ export class BranchChat<M extends UIMessage> extends Chat<M> implements OurChat<
     this.state.messages = [...(this.queue?.without(given) ?? given)];
   }
 
-  get waiting(): readonly M[] {
-    return this.queue?.waiting ?? NONE;
-  }
-
-  get isBusy(): boolean {
-    return isAsking(this) || this.turn?.isSettled === false || this.writes.size > 0;
-  }
-
   get hasWork(): boolean {
     return this.isBusy || this.#unanswered > 0 || this.#resuming !== undefined;
-  }
-
-  get isReplay(): boolean {
-    return this.host.transport.resumeStreamIsReplay ?? !(this.own.addToolApprovalResponse as unknown);
-  }
-
-  async whenSettled(): Promise<void> {
-    await this.settled();
-    await this.whenQueued();
   }
 
   async whenQueued(): Promise<void> {
     await Promise.allSettled([this.#placing]);
     await this.queue?.writing;
-  }
-
-  settled(): Promise<unknown> {
-    return Promise.allSettled([this.turn?.settled, ...this.writes]);
-  }
-
-  leave(): Promise<void> {
-    this.queue?.leave();
-    return this.stop();
-  }
-
-  tell(error: Error): void {
-    this.host.options.onError?.(error, this);
-    if (!isAsking(this)) super.setStatus({ status: 'error', error });
   }
 
   /**
@@ -296,34 +249,33 @@ export class BranchChat<M extends UIMessage> extends Chat<M> implements OurChat<
     queue?.pass();
     if (!message && this.#isSecond()) return undefined;
     const mayWait = this.hasWork && message && messageId === undefined && !experimental_queue;
-    // Show the queued question at once if the code of the queue is here. If it can't be saved, its request reports that.
-    const wait = (more: typeof More): Place<M> => this.#queueIn(more).add(message as Message<M>, options);
-    let place = mayWait && loadMore.now ? wait(loadMore.now) : undefined;
-    if (mayWait && !place) this.#placing = loadMore().then((more) => (place = wait(more)));
-    const job = {
-      rank: mayWait ? 'asked' : message ? 'first' : 'last',
-      prepare: async (): Promise<void> => {
-        await Promise.allSettled([this.#placing, this.ready()]);
-        await place?.read;
-      },
-      held: () => place?.held(),
-      run: async (): Promise<void> => {
-        const asked = place ? place.take() : ([message, options] as const);
-        if (!asked) return;
-        this.list.leaveRemote();
-        // What a deleted chat showed, or had queued, is no part of the chat that begins now.
-        if (this.engine.state.getState().error?.code === 'chat-deleted') {
-          this.list.beginAnew();
-          this.queue?.forgetLeft();
-        }
-        this.queue?.placeLeft();
-        await own.sendMessage(...asked);
-        place?.end();
-      },
-    } as const;
+    const job: Job = {
+      rank: message ? 'first' : 'last',
+      prepare: () => this.ready().catch(() => {}),
+      run: () => this.say(message, options),
+    };
     // The AI SDK queues these itself.
     if (experimental_queue) return this.#working(() => job.prepare().then(job.run));
-    return this.#working(() => this.line.run(job));
+    if (!mayWait) return this.#working(() => this.line.run(job));
+    const wait = (more: typeof More): Job => this.#queueIn(more).add(message, options);
+    // Show the queued question at once if the code of the queue is here. Without that code it is asked, but not kept.
+    const placed = loadMore.now
+      ? wait(loadMore.now)
+      : loadMore().then(wait, (): Job => ({ ...job, rank: 'asked' }));
+    this.#placing = Promise.resolve(placed);
+    return this.#working(async () => this.line.run('run' in placed ? placed : await placed));
+  }
+
+  /** Sends a message in its turn, behind what an earlier page left queued; without one, continues the last answer. */
+  say(message: Message<M> | undefined, options: Options<M>): Promise<void> {
+    this.list.leaveRemote();
+    // What a deleted chat showed, or had queued, is no part of the chat that begins now.
+    if (this.engine.state.getState().error?.code === 'chat-deleted') {
+      this.list.beginAnew();
+      this.queue?.forgetLeft();
+    }
+    this.queue?.placeLeft();
+    return this.own.sendMessage(message, options);
   }
 
   async #askAgain(options: Parameters<Chat<M>['regenerate']>[0]): Promise<void> {
@@ -343,18 +295,23 @@ export class BranchChat<M extends UIMessage> extends Chat<M> implements OurChat<
    */
   #inPlace(id: string | undefined, ask: () => Promise<void>, edited?: () => readonly M[]): Promise<void> {
     const stopped = (this.isBusy || this.#resuming) && this.stop();
+    let earlier: readonly M[] = [];
     return this.line.run({
       rank: 'first',
       prepare: async () => {
         await Promise.allSettled([stopped, this.ready()]);
         await this.#resuming;
         // If the code can't be loaded, the request reports that.
-        const revealed = (await loadTurns().catch(() => undefined))?.reveal<M>(this, id);
-        // The caller of a button's handler may ignore this promise, so the chat shows the failure, too.
-        revealed?.catch((error: Error) => this.tell(error));
-        return revealed ?? NONE;
+        const turns = await loadTurns().catch(() => undefined);
+        try {
+          earlier = (await turns?.reveal<M>(this, id)) ?? [];
+        } catch (error) {
+          // The caller of a button's handler may ignore this promise, so the chat shows the failure, too.
+          this.tell(error as Error);
+          throw error;
+        }
       },
-      run: (earlier) => {
+      run: () => {
         const { list, queue } = this;
         list.leaveRemote();
         if (edited) list.now = [...earlier, ...edited()];
@@ -362,11 +319,6 @@ export class BranchChat<M extends UIMessage> extends Chat<M> implements OurChat<
         return ask();
       },
     });
-  }
-
-  goOn(): void {
-    const prepare = async (): Promise<void> => this.list.leaveRemote();
-    this.line.run({ rank: 'first', prepare, run: () => this.own.sendMessage() }).catch(() => {});
   }
 
   /** Refuses, with `busy`, an answer beside the one of `messageId` (default: the last) that another tab writes. */
@@ -389,7 +341,7 @@ export class BranchChat<M extends UIMessage> extends Chat<M> implements OurChat<
       .catch((error: Error) => this.tell(error))
       .finally(() => {
         for (const writes of all) writes.delete(given);
-        host.sync();
+        this.moved();
       });
     return given;
   }
@@ -408,7 +360,7 @@ export class BranchChat<M extends UIMessage> extends Chat<M> implements OurChat<
     const settled = Promise.allSettled([this.#resuming, resumed]).finally(() => {
       if (this.#resuming === settled) this.#resuming = undefined;
       // Puts what another tab writes, which was taken out for the request, back into the list.
-      this.host.sync();
+      this.moved();
     });
     this.#resuming = settled;
     await resumed;
@@ -421,15 +373,10 @@ export class BranchChat<M extends UIMessage> extends Chat<M> implements OurChat<
     return sending;
   }
 
-  /**
-   * What keeps the next request from beginning. With `sendAutomaticallyWhen`, a task longer than the answer: within that task
-   * the AI SDK sends the next request of a tool loop.
-   */
-  #busyUntil(): Promise<unknown> | undefined {
-    const isSaving = this.isBusy && !isAsking(this);
-    const busy = isSaving ? this.settled() : this.isBusy ? this.#statusChange() : this.#resuming;
-    if (!busy || !this.host.options.sendAutomaticallyWhen) return busy;
-    return busy.then(() => new Promise((resolve) => setTimeout(resolve)));
+  /** With `sendAutomaticallyWhen`, the AI SDK sends the next request of a tool loop within the task that ends an answer. */
+  #toolLoop(): Promise<void> | undefined {
+    if (!this.host.options.sendAutomaticallyWhen) return undefined;
+    return new Promise((resolve) => setTimeout(resolve));
   }
 
   #statusChange(): Promise<void> {
@@ -439,11 +386,4 @@ export class BranchChat<M extends UIMessage> extends Chat<M> implements OurChat<
   }
 }
 
-const NONE: readonly never[] = [];
-
 type Options<M extends UIMessage> = Parameters<Chat<M>['sendMessage']>[1];
-type Place<M extends UIMessage> = ReturnType<Queue<M>['add']>;
-
-function busy(): ContextError {
-  return new ContextError('busy', 'An answer still grows here or in another tab. Wait for it or stop it.');
-}

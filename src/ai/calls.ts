@@ -5,7 +5,7 @@ import { ContextError } from '../errors.ts';
 import { keepList } from './begin.ts';
 import { keyOf, put, sameMessage, withId } from './list.ts';
 import { callsIn, isToolPart, isWaiting, type Part, type ToolPart } from './message.ts';
-import { copyIn, isAsking, type OurChat } from './ourChat.ts';
+import { busy, copyIn, isAsking, type OurChat } from './ourChat.ts';
 import { keepMessage } from './turn.ts';
 
 type Verb = 'addToolOutput' | 'addToolApprovalResponse';
@@ -64,8 +64,7 @@ async function answerCall<M extends UIMessage>(
   // A server's answer may just be about to be taken up.
   await chat.opening?.catch(() => {});
   const isOwn = chat.turn?.key === key && !chat.turn?.isSettled;
-  if (!isOwn && key !== undefined && engine.status(key) === 'streaming')
-    throw new ContextError('busy', 'An answer still grows here or in another tab. Wait for it or stop it.');
+  if (!isOwn && key !== undefined && engine.status(key) === 'streaming') throw busy();
   chat.isMute = false;
   if (listed) await chat.own[verb](told as never);
   // The list may have been cut meanwhile, and older AI SDKs change only its last message. The node gets the result all the

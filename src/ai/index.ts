@@ -2,10 +2,16 @@
 export { useContextChat, type UseContextChatOptions } from './useContextChat.ts';
 export { BranchPicker, type BranchPickerLabels, type BranchPickerProps } from '../react/BranchPicker.tsx';
 export { createContextChats, type ContextChats, type ContextChatsOptions } from './contextChats.ts';
-export type { ContextChat, ContextChatOptions } from './contextChat.ts';
+export type {
+  ContextChat,
+  ContextChatOptions,
+  PrepareRequest,
+  RequestNote,
+  RequestParts,
+  ResolvedRequest,
+} from './contextChat.ts';
 export type { FollowingChat, WithContextOptions } from './ownChat.ts';
 export { withContext } from './withContext.ts';
-export type { PrepareRequest, RequestNote, RequestParts, ResolvedRequest } from './note.ts';
 export type { Told } from '../record/record.ts';
 export {
   toPrompt,

@@ -1,15 +1,15 @@
 /** One request of a chat, in its turn. */
-export interface Job<T = unknown> {
+export interface Job {
   /**
    * `first` (an edit, a regeneration, a message in an idle chat) goes before the queued questions (`asked`). `last` continues
    * an answer, and is dropped when a `first` job comes.
    */
   readonly rank: 'first' | 'asked' | 'last';
-  /** Runs before the job, when its turn has come. */
-  readonly prepare: () => Promise<T>;
-  /** Undefined when the job may begin; else resolves when that may have changed. */
-  readonly held?: (() => Promise<unknown> | undefined) | undefined;
-  readonly run: (prepared: T) => Promise<void>;
+  /** Runs before the job, when its turn has come. If this rejects, the job does. */
+  readonly prepare: () => Promise<unknown>;
+  /** Whether the job has to wait though the chat is idle. */
+  readonly isHeld?: () => boolean;
+  readonly run: () => Promise<void>;
 }
 
 /**
@@ -18,71 +18,57 @@ export interface Job<T = unknown> {
  * between.
  */
 export class Line {
-  /** What keeps a request from beginning; undefined for an idle chat. */
-  readonly #busy: () => Promise<unknown> | undefined;
+  readonly #isFree: () => boolean;
+  /** Resolves when a tool loop that an answer led to has begun. */
+  readonly #pause: () => Promise<void> | undefined;
   #jobs: readonly Waiting[] = [];
   #isRunning = false;
   #wake: () => void = () => {};
 
-  constructor(busy: () => Promise<unknown> | undefined) {
-    this.#busy = busy;
+  constructor(isFree: () => boolean, pause: () => Promise<void> | undefined) {
+    this.#isFree = isFree;
+    this.#pause = pause;
   }
 
   /** Runs a job in its turn. Settles with it. */
-  run<T>(job: Job<T>): Promise<void> {
+  run(job: Job): Promise<void> {
+    const others = this.#jobs.filter(({ rank }) => job.rank !== 'first' || rank !== 'last');
+    for (const other of this.#jobs) if (!others.includes(other)) other.resolve();
     return new Promise((resolve, reject) => {
-      let prepared: Promise<T> | undefined;
-      const waiting: Waiting = {
-        rank: job.rank,
-        held: () => job.held?.(),
-        prepare: () => (prepared ??= job.prepare()),
-        run: async () => job.run((await waiting.prepare()) as T),
-        resolve,
-        reject,
-      };
-      if (job.rank === 'first') this.#giveUp();
-      this.#jobs = [...this.#jobs, waiting].toSorted((a, b) => RANKS[a.rank] - RANKS[b.rank]);
+      const all = [...others, { ...job, resolve, reject }];
+      this.#jobs = all.toSorted((a, b) => Number(b.rank === 'first') - Number(a.rank === 'first'));
       this.look();
       if (!this.#isRunning) void this.#work();
     });
   }
 
-  /** Checks again whether the next job may begin. */
+  /** Checks again whether the next job may begin: to be called whenever that may have changed. */
   look(): void {
     this.#wake();
-  }
-
-  #giveUp(): void {
-    for (const job of this.#jobs) if (job.rank === 'last') job.resolve();
-    this.#jobs = this.#jobs.filter(({ rank }) => rank !== 'last');
   }
 
   async #work(): Promise<void> {
     this.#isRunning = true;
     for (let job; (job = this.#jobs[0]);) {
       const changed = new Promise<void>((resolve) => (this.#wake = resolve));
-      const isPrepared = await job.prepare().then(
+      const isPrepared = await (job.prepared ??= job.prepare()).then(
         () => true,
         () => false,
       );
-      const before = isPrepared ? (this.#busy() ?? job.held()) : undefined;
-      if (before) await Promise.race([before, changed]);
-      else if (job === this.#jobs[0]) {
+      if (isPrepared && (!this.#isFree() || job.isHeld?.())) {
+        await changed;
+        await this.#pause();
+      } else if (job === this.#jobs[0]) {
         this.#jobs = this.#jobs.slice(1);
-        await job.run().then(job.resolve, job.reject);
+        await (isPrepared ? job.run() : job.prepared).then(job.resolve, job.reject);
       }
     }
     this.#isRunning = false;
   }
 }
 
-interface Waiting {
-  readonly rank: Job['rank'];
-  readonly prepare: () => Promise<unknown>;
-  readonly held: () => Promise<unknown> | undefined;
-  readonly run: () => Promise<void>;
+interface Waiting extends Job {
+  prepared?: Promise<unknown>;
   readonly resolve: () => void;
   readonly reject: (error: unknown) => void;
 }
-
-const RANKS = { first: 0, asked: 1, last: 1 } as const;

@@ -1,6 +1,6 @@
 import { streamText, type ChatTransport, type UIMessage, type UIMessageChunk } from 'ai';
 import { toPrompt } from './prompt.ts';
-import type { RequestNote } from './note.ts';
+import type { RequestNote } from './contextChat.ts';
 import { isUnreadable, UNREADABLE } from './said.ts';
 
 // Servers use these without the hooks of `contextree/ai`.

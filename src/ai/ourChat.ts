@@ -1,12 +1,16 @@
-import type { Chat } from '@ai-sdk/react';
-import type { ChatStatus, ChatTransport, UIMessage } from 'ai';
+import { Chat } from '@ai-sdk/react';
+import type { ChatInit, ChatRequestOptions, ChatStatus, ChatTransport, UIMessage } from 'ai';
 import type { ContextEngine } from '../engine/engine.ts';
+import { ContextError } from '../errors.ts';
 import type { ContextChat, ContextChatOptions } from './contextChat.ts';
 import type { Line } from './line.ts';
-import type { List } from './list.ts';
+import { List } from './list.ts';
 
-/** A `BranchChat`, as the code that is loaded with the first turn sees it. */
-export interface OurChat<M extends UIMessage> extends ContextChat<M> {
+/**
+ * What the code of a chat's turns, queue and tool calls needs of it; the verbs are in `branchChat.ts`, which loads that code
+ * when it is used.
+ */
+export abstract class OurChat<M extends UIMessage> extends Chat<M> implements ContextChat<M> {
   readonly host: ChatHost<M>;
   readonly engine: ContextEngine;
   /** The AI SDK's own verbs. */
@@ -15,34 +19,92 @@ export interface OurChat<M extends UIMessage> extends ContextChat<M> {
     'sendMessage' | 'regenerate' | 'stop' | 'resumeStream' | 'addToolOutput' | 'addToolApprovalResponse'
   >;
   readonly list: List<M>;
-  readonly line: Line;
+  abstract readonly line: Line;
   branchId: string | undefined;
   /** The growing answer, or the last one. */
-  turn?: Growing | undefined;
+  turn: Growing | undefined;
   /** The turn that is just being saved. */
-  opening?: Promise<unknown> | undefined;
+  opening: Promise<unknown> | undefined;
   /** The answer that is just being taken up. */
-  taking?: Promise<unknown> | undefined;
+  taking: Promise<unknown> | undefined;
   /** Whether the last answer was empty: sending again automatically would not end. */
-  isMute?: boolean | undefined;
+  isMute = false;
   /** What to show of an answer while it is read: a continued answer is shown with its earlier words. */
-  asShown: (message: M, shown: M | undefined) => M;
+  asShown: (message: M, shown: M | undefined) => M = (message) => message;
   /** The queue, once a question had to wait. */
-  queue?: Waiting | undefined;
+  queue: Waiting<M> | undefined;
   /** Tool results given in this chat that are not saved yet. */
-  readonly writes: Set<PromiseLike<unknown>>;
+  readonly writes: Set<PromiseLike<unknown>> = new Set();
+
+  constructor(host: ChatHost<M>, init: ChatInit<M>, branchId: string | undefined) {
+    super(init);
+    this.host = host;
+    this.engine = host.engine;
+    this.branchId = branchId;
+    this.list = new List(host.engine, this.state, init.messages ?? []);
+    const { sendMessage, regenerate, stop, resumeStream, addToolOutput, addToolApprovalResponse } = this;
+    this.own = { sendMessage, regenerate, stop, resumeStream, addToolOutput, addToolApprovalResponse };
+  }
+
+  get waiting(): readonly M[] {
+    return this.queue?.waiting ?? NONE;
+  }
+
+  get isBusy(): boolean {
+    return isAsking(this) || this.turn?.isSettled === false || this.writes.size > 0;
+  }
+
+  abstract get hasWork(): boolean;
+
   /** Whether a resumed stream repeats the answer from its beginning: AI SDK 5 knows no other way. */
-  readonly isReplay: boolean;
-  ready(): Promise<void>;
+  get isReplay(): boolean {
+    return this.host.transport.resumeStreamIsReplay ?? !(this.own.addToolApprovalResponse as unknown);
+  }
+
+  /** Resolves when the chat is read. Rejects with the error of the read. */
+  abstract ready(): Promise<void>;
+
   /** Resolves when the last turn, and all tool results, are saved. */
-  settled(): Promise<unknown>;
+  settled(): Promise<unknown> {
+    return Promise.allSettled([this.turn?.settled, ...this.writes]);
+  }
+
+  abstract whenQueued(): Promise<void>;
+
+  async whenSettled(): Promise<void> {
+    await this.settled();
+    await this.whenQueued();
+  }
+
   /** Stops growing answers; queued questions stay for the next page that opens the chat. */
-  leave(): Promise<void>;
+  leave(): Promise<void> {
+    this.queue?.leave();
+    return this.stop();
+  }
+
+  /** Called when the chat may have become idle: the next request may begin, and the list may follow its branch. */
+  moved(): void {
+    this.line.look();
+    this.host.sync();
+  }
+
+  /** Sends a message in its turn; see `Line`. */
+  abstract say(message: Message<M> | undefined, options: ChatRequestOptions | undefined): Promise<void>;
+
   /** Sends the last answer on, as `sendAutomaticallyWhen` asks. */
-  goOn(): void;
+  goOn(): void {
+    const prepare = async (): Promise<void> => this.list.leaveRemote();
+    this.line.run({ rank: 'first', prepare, run: () => this.own.sendMessage() }).catch(() => {});
+  }
+
   /** Reports an error in the chat. */
-  tell(error: Error): void;
+  tell(error: Error): void {
+    this.host.options.onError?.(error, this);
+    if (!isAsking(this)) super.setStatus({ status: 'error', error });
+  }
 }
+
+const NONE: readonly never[] = [];
 
 /** A message as it is handed to `sendMessage()`. */
 export type Message<M extends UIMessage> = NonNullable<Parameters<Chat<M>['sendMessage']>[0]>;
@@ -82,19 +144,27 @@ export interface Growing {
 }
 
 /** The queue, as a turn and other chats see it, see `queue.ts`. */
-export interface Waiting {
+export interface Waiting<M extends UIMessage> {
+  /** The questions that will be asked, oldest first; the same array until they change. */
+  readonly waiting: readonly M[];
   /** Whether the list holds questions that an earlier page left queued: another tab shows them, too, and may ask them now. */
   readonly hasPlaced: boolean;
   /** Whether a message is queued and will be asked. */
   isWaiting(id: string | undefined): boolean;
+  /** From now on its questions are asked only when a person says so. */
+  leave(): void;
   /** Called after a turn was saved: its questions leave the queue, and the others move to the turn's branch. */
   turned(): void;
-  /** Called after a turn was refused: questions that an earlier page left are queued again. */
-  refused(): void;
 }
 
 /** The name of the record that keeps queued questions with the chat. */
 export const QUEUED = 'queued';
+
+/** The error where a second request would work on an answer that still grows. */
+export function busy(details?: { readonly id: string }): ContextError {
+  const message = 'An answer still grows here or in another tab. Wait for it or stop it.';
+  return new ContextError('busy', message, details && { details });
+}
 
 /** Whether an answer is requested or grows. */
 export function isAsking({ status }: { readonly status: ChatStatus }): boolean {
@@ -108,7 +178,7 @@ export function copyIn(chat: object): UIMessage | undefined {
 }
 
 /** The id under which servers know a conversation, on each of its branches. */
-export function conversationOf<M extends UIMessage>({ options, engine }: ChatHost<M>): string {
+export function chatIdOf<M extends UIMessage>({ options, engine }: ChatHost<M>): string {
   return options.id ?? engine.chatId;
 }
 

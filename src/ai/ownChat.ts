@@ -7,7 +7,7 @@ import { BranchChat } from './branchChat.ts';
 import { headOf, keyOf, listAfter, withId } from './list.ts';
 import { isToolPart, isWaiting, type Part } from './message.ts';
 import { isAsking, type ChatHost } from './ourChat.ts';
-import type { PrepareRequest, ReconnectOptions, SendOptions } from './note.ts';
+import type { PrepareRequest, ReconnectOptions, SendOptions } from './contextChat.ts';
 import { isDeleted, keepMessage } from './turn.ts';
 
 /** Options of {@link withContext}. */

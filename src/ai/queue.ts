@@ -1,7 +1,8 @@
 import { convertFileListToFileUIParts, type ChatRequestOptions, type UIMessage } from 'ai';
-import { sameItems } from '../engine/same.ts';
+import { sameItems, sameJson } from '../engine/same.ts';
 import { createId } from '../fragment/id.ts';
 import { checkMessage } from '../fragment/message.ts';
+import type { Job } from './line.ts';
 import { keyOf, withId } from './list.ts';
 import { asJson, waitsForPage } from './message.ts';
 import { copyIn, isAsking, QUEUED, type Message, type OurChat, type Waiting, type Words } from './ourChat.ts';
@@ -23,7 +24,7 @@ import { copyIn, isAsking, QUEUED, type Message, type OurChat, type Waiting, typ
  * that is sent. A question that waits in another open tab belongs to that tab, which holds a lock on it. A tab that dies tells
  * nobody, so this page checks again when the person returns to it.
  */
-export class Queue<M extends UIMessage> implements Waiting {
+export class Queue<M extends UIMessage> implements Waiting<M> {
   /** Resolves when the queue is saved; undefined when it is. Never rejects. */
   writing: Promise<unknown> | undefined;
   readonly #chat: OurChat<M>;
@@ -43,7 +44,6 @@ export class Queue<M extends UIMessage> implements Waiting {
 
   // ------------------------------------------------------------------ what is shown
 
-  /** The questions that will be asked, oldest first; the same array until they change. */
   get waiting(): readonly M[] {
     const now = this.#shown().flatMap(({ isLeft, message }) => (isLeft ? [] : message));
     return (this.#waiting = sameItems(this.#waiting, now) ? this.#waiting : now);
@@ -57,11 +57,20 @@ export class Queue<M extends UIMessage> implements Waiting {
     return (this.#behind = known ?? { list, all }).all;
   }
 
+  /** The questions that wait: one that is being asked is in the list. */
   #shown(): readonly Shown<M>[] {
     const { now } = this.#chat.list;
     return this.#questions.filter(
       (one): one is Shown<M> => one.stage === 'waits' && !!one.message && !withId(now, one.message.id),
     );
+  }
+
+  #find(id: string | undefined): Shown<M> | undefined {
+    return this.#shown().find(({ message }) => message.id === id);
+  }
+
+  isWaiting(id: string | undefined): boolean {
+    return this.#find(id)?.isLeft === false;
   }
 
   /** Notifies subscribers of the list, and lets the line check which job may begin. */
@@ -91,23 +100,25 @@ export class Queue<M extends UIMessage> implements Waiting {
 
   // ------------------------------------------------------------------ whose turn it is
 
-  /** Queues a question, with the options of its request. */
-  add(given: Message<M>, options?: ChatRequestOptions): Place<M> {
+  /** Queues a question, with the options of its request. Returns the job that asks it. */
+  add(given: Message<M>, options?: ChatRequestOptions): Job {
     const at = Math.max(Date.now(), (this.#questions.at(-1)?.at ?? 0) + 1);
     const question: Question<M> = { message: undefined, options, stage: 'read', isLeft: false, at };
     this.#questions = [...this.#questions, question];
-    const isNext = (): boolean => !question.isLeft && /read|waits/.test(question.stage);
+    const isNext = (): boolean => !question.isLeft && question.stage !== 'over';
+    // A question that can't be saved, or whose files can't be read, is refused in its turn.
+    const read = this.#read(question, given).catch(() => {});
     return {
-      // A question that can't be saved, or whose files can't be read, is refused in its turn.
-      read: this.#read(question, given).catch(() => {}),
-      held: () => (isNext() && this.#isHeld() ? this.#change() : undefined),
-      take: () => {
-        if (!isNext()) return null;
-        question.stage = 'asked';
-        this.#changed();
-        return [(question.message as Message<M> | undefined) ?? given, question.options];
+      rank: 'asked',
+      prepare: () => Promise.allSettled([this.#chat.ready(), read]),
+      isHeld: () => isNext() && this.#isHeld(),
+      run: async () => {
+        if (!isNext()) return;
+        await this.#chat.say(question.message ?? given, question.options);
+        // A question that could not be asked is kept for the next page; the chat reports the failure.
+        question.isLeft = true;
+        release(question);
       },
-      end: () => release(question),
     };
   }
 
@@ -137,11 +148,8 @@ export class Queue<M extends UIMessage> implements Waiting {
    */
   #isTaken(id: string): boolean {
     const { engine, list } = this.#chat;
-    return (this.#find(id) ?? engine.node(id) ?? withId(list.now, id)) !== undefined;
-  }
-
-  #find(id: string | undefined): Question<M> | undefined {
-    return this.#questions.find(({ message, stage }) => message && message.id === id && stage !== 'over');
+    const isOne = ({ message, stage }: Question<M>): boolean => message?.id === id && stage !== 'over';
+    return this.#questions.some(isOne) || (engine.node(id) ?? withId(list.now, id)) !== undefined;
   }
 
   /**
@@ -161,16 +169,6 @@ export class Queue<M extends UIMessage> implements Waiting {
     return engine.status(keyOf(engine, last.id, branchId) ?? '') === 'complete' ? last.id : undefined;
   }
 
-  /** Resolves with the next change of the chat's list or status. */
-  async #change(): Promise<void> {
-    const chat = this.#chat;
-    let stops: (() => void)[] = [];
-    await new Promise<void>((resolve) => {
-      stops = [chat['~registerMessagesCallback'](resolve), chat['~registerStatusCallback'](resolve)];
-    });
-    for (const stop of stops) stop();
-  }
-
   /**
    * Lets queued questions be asked although a tool call waits: the person did something else. Returns whether any waited for
    * it.
@@ -182,18 +180,13 @@ export class Queue<M extends UIMessage> implements Waiting {
     return isHeld;
   }
 
-  isWaiting(id: string | undefined): boolean {
-    const question = this.#find(id);
-    return question?.stage === 'waits' && !question.isLeft;
-  }
-
   /**
    * Gives a queued question a new text. Resolves to whether an earlier page left it and it is to be asked now; undefined for a
    * message that is not queued.
    */
   sayAnew(message: Message<M>, options?: ChatRequestOptions): Promise<boolean> | undefined {
     const question = this.#find(message.messageId);
-    if (question?.stage !== 'waits') return undefined;
+    if (!question) return undefined;
     const { messageId, ...words } = message;
     const said = this.#read(question, { ...words, id: messageId } as Message<M>);
     said.catch((error: Error) => this.#chat.tell(error));
@@ -211,26 +204,17 @@ export class Queue<M extends UIMessage> implements Waiting {
    * question `id`.
    */
   placeLeft(id?: string): void {
-    const left = this.#shown().filter(({ isLeft }) => isLeft);
-    const end = id === undefined ? left.length : left.findIndex(({ message }) => message.id === id) + 1;
-    const placed = left.slice(0, end);
-    if (placed.length === 0) return;
-    for (const question of placed) question.stage = 'asked';
     const { list } = this.#chat;
-    list.now = [...list.now, ...placed.map(({ message }) => message)];
+    const left = this.#shown().flatMap(({ isLeft, message }) => (isLeft ? message : []));
+    const end = id === undefined ? left.length : left.findIndex((message) => message.id === id) + 1;
+    list.now = [...list.now, ...left.slice(0, end)];
   }
 
   get hasPlaced(): boolean {
-    return this.#questions.some(({ stage, isLeft }) => stage === 'asked' && isLeft);
+    const { now } = this.#chat.list;
+    return this.#questions.some(({ isLeft, message }) => isLeft && withId(now, message?.id));
   }
 
-  refused(): void {
-    for (const question of this.#questions)
-      if (question.stage === 'asked' && question.isLeft && !this.#isSaved(question)) question.stage = 'waits';
-    this.#changed();
-  }
-
-  /** The chat is left: from now on its questions are asked only when a person says so. */
   leave(): void {
     for (const question of this.#questions) {
       question.isLeft = true;
@@ -246,8 +230,7 @@ export class Queue<M extends UIMessage> implements Waiting {
 
   turned(): void {
     const { engine } = this.#chat;
-    for (const question of this.#questions)
-      if (question.stage === 'asked' && this.#isSaved(question)) this.#forget(question);
+    for (const question of this.#questions) if (this.#isSaved(question)) this.#forget(question);
     // Questions left at the end of another branch stay there.
     this.#questions = this.#questions.filter(({ isLeft, kept }) => !isLeft || this.#isHere(kept));
     for (const question of this.#questions) if (!question.isLeft) this.#write(question);
@@ -257,12 +240,13 @@ export class Queue<M extends UIMessage> implements Waiting {
 
   /** Called after others have written: drops the left questions that others have asked, in this list or on another branch. */
   followed(): void {
-    const { engine, branchId, list } = this.#chat;
+    const { engine, branchId, list, line } = this.#chat;
     const isThere = ({ isLeft, message }: Question<M>): boolean => {
       const node = isLeft ? engine.node(message?.id ?? '') : undefined;
       const isElsewhere = node && (engine.branchHolding(node.key) ?? branchId) !== branchId;
       return isElsewhere || (node !== undefined && withId(list.saved, node.id) !== undefined);
     };
+    line.look();
     if (!this.#questions.some(isThere)) return;
     this.#questions = this.#questions.filter((question) => !isThere(question));
     this.#changed();
@@ -357,7 +341,7 @@ export class Queue<M extends UIMessage> implements Waiting {
     const { id } = message;
     const isOver = stage === 'over';
     if (isOver ? !kept && !question.release : this.#isSaved(question)) return;
-    if (!isOver && kept?.message === message && this.#branchOf(kept) === branchId) return;
+    if (!isOver && kept && sameJson(kept.message, message) && this.#branchOf(kept) === branchId) return;
     if (!isOver && !isLeft)
       question.release ??= await engine.store.hold(engine.chatId, id).catch(() => undefined);
     const entry = isOver ? null : { place: engine.lastOf(branchId) ?? null, message, at };
@@ -376,9 +360,9 @@ interface Question<M extends UIMessage> {
   message: M | undefined;
   /** The options of the request. They may hold a key, and are not saved. */
   options?: ChatRequestOptions | undefined;
-  /** `read`: its files are being read. `asked`: in the list, and its turn is not saved yet. `over`: asked, or removed. */
-  stage: 'read' | 'waits' | 'asked' | 'over';
-  /** Whether an earlier page left the question: it is asked only when a person says so. */
+  /** `read`: its files are being read. `waits`: until its turn is saved. `over`: saved, or removed. */
+  stage: 'read' | 'waits' | 'over';
+  /** Whether an earlier page left the question, or it could not be asked: it is asked only when a person says so. */
   isLeft: boolean;
   readonly at: number;
   /** What the store has of the question. */
@@ -388,18 +372,6 @@ interface Question<M extends UIMessage> {
 }
 
 type Shown<M extends UIMessage> = Question<M> & { message: M };
-
-/** A queued question, as the job that asks it sees it. */
-interface Place<M extends UIMessage> {
-  /** Resolves when the question's files are read. Never rejects. */
-  readonly read: Promise<void>;
-  /** Undefined when the question may be asked; else resolves when that may have changed. */
-  held(): Promise<void> | undefined;
-  /** Takes the question out of the queue, with the options of its request; null where a person removed it. */
-  take(): readonly [message: Message<M>, options: ChatRequestOptions | undefined] | null;
-  /** Called after the request. A question that could not be asked is kept for the next page; the chat reports the failure. */
-  end(): void;
-}
 
 /** What the store keeps of a question, under its id. */
 interface Entry<M extends UIMessage> {

@@ -1,7 +1,6 @@
 import type { UIMessage, UIMessageChunk } from 'ai';
 import { callsIn, isToolPart, longer, sizeOf, type Part, type ToolPart } from './message.ts';
-import { endOf, type Place } from './place.ts';
-import { joinAt, seamOf } from './seam.ts';
+import { endOf, joinAt, type Place } from './seam.ts';
 
 /**
  * Reading an answer that a server repeats.
@@ -129,10 +128,10 @@ function comparing(kept: UIMessage, places: readonly Place[]): (message: UIMessa
 
 /** The repeated message behind the words before its point. */
 function behind<M extends UIMessage>(kept: M, place: Place, message: M, begun: Place | undefined): M {
-  const seam = seamOf(before(kept, place === START ? (begun ?? START) : place));
-  if (place === START) return joinAt(message, seam);
-  const parts = [...before(kept, place).parts, ...message.parts];
-  return joinAt({ ...message, metadata: merged(kept.metadata, message.metadata), parts }, seam);
+  const cut = before(kept, place === START ? (begun ?? START) : place);
+  if (place === START) return joinAt(message, cut);
+  const metadata = merged(kept.metadata, message.metadata);
+  return joinAt({ ...message, metadata, parts: [...cut.parts, ...message.parts] }, cut);
 }
 
 function merged(known: unknown, said: unknown): unknown {

@@ -1,10 +1,10 @@
 import type { ChatTransport, UIMessage, UIMessageChunk } from 'ai';
 import type { ContextEngine } from '../engine/engine.ts';
+import type { Source } from '../record/recorder.ts';
 import { maskSecrets } from '../secrets/maskSecrets.ts';
-import type { Take } from '../record/recorder.ts';
+import type { PrepareRequest, RequestNote, SendOptions } from './contextChat.ts';
 import { lazily } from './lazy.ts';
 import { hasWords, type Part } from './message.ts';
-import { withNote, type PrepareRequest, type RequestNote, type SendOptions } from './note.ts';
 import { relay, type Passing } from './relay.ts';
 import { saidOf } from './said.ts';
 import type { Call, Turn } from './turn.ts';
@@ -13,71 +13,129 @@ type Answer = ReadableStream<UIMessageChunk>;
 
 /**
  * Sends the request of an opened turn, and relays its answer. If the turn follows an answer that another tab streams, the
- * request waits until that answer has ended, so that the model reads all of it. `writes` resolves when tool results that are
- * just being given are saved: the model reads them, too.
+ * request waits until that answer has ended, and tool results that are just being given are saved, so that the model reads all
+ * of it.
  */
-export function request<M extends UIMessage>(
-  turn: Turn<M>,
-  transport: ChatTransport<M>,
-  sent: SendOptions<M>,
-  prepare?: PrepareRequest<M>,
-  writes?: () => Promise<unknown>,
-): Promise<Answer> {
+export function request<M extends UIMessage>(turn: Turn<M>, sent: SendOptions<M>): Promise<Answer> {
+  const { engine, host, key, answer } = turn;
   /**
    * Keeps the point at which an answer is continued, for a page that takes it up. If that code can't be loaded, it is not kept.
    */
   const begun = async (): Promise<void> => {
-    const { engine, key, answer } = turn;
-    const code = answer && (await loadPlace().catch(() => undefined));
+    const code = answer && (await loadSeam().catch(() => undefined));
     await code?.keepPlace(engine, key, answer as M);
   };
   const ask = async (): Promise<Answer> => {
     if (turn.versionOf === undefined) await begun();
     await wordsBefore(turn);
-    await writes?.();
+    await Promise.allSettled(host.writes);
     sent.abortSignal?.throwIfAborted();
-    const take = await takeOf(turn.engine, parentOf(turn), turn.call);
-    const prepared = await prepareRequest(turn, sent, prepare, take);
-    sent.abortSignal?.throwIfAborted();
-    return take
-      ? take.send(prepared, (own) => transport.sendMessages(own))
-      : transport.sendMessages(prepared);
+    const { versionOf, branchId, forkId } = turn;
+    const at = versionOf ?? key;
+    const source = await engine.resolve({ at, signal: sent.abortSignal });
+    // A reserved answer is not among the versions yet: then all of them are earlier.
+    const { index, keys } = engine.siblings(at);
+    const note: RequestNote = {
+      branch: engine.state.getState().branches.find((one) => one.id === branchId)?.name ?? engine.branch,
+      branchId: versionOf === undefined ? branchId : forkId,
+      answerId: turn.id,
+      answerKey: key,
+      attempt: versionOf === undefined && index >= 0 ? index : keys.length,
+    };
+    const parentKey = engine.node(at)?.parentKey ?? null;
+    return send(host, sent, note, {
+      ...source,
+      parentKey,
+      messages: source.messages as M[],
+      call: turn.call,
+    });
   };
   return passOn(turn, sent.abortSignal, ask, { mustSpeak: true, begun });
 }
 
+const loadSeam = lazily(() => import('./seam.ts'));
+
+/** What a request needs of the chats. */
+export interface Asker<M extends UIMessage> {
+  readonly engine: ContextEngine;
+  readonly transport: ChatTransport<M>;
+  readonly options: { readonly request?: PrepareRequest<M> | undefined };
+}
+
+/** What a request is made from, and the key of the message that its answer follows; null for a first one. */
+interface Asked<M extends UIMessage> extends Source {
+  readonly messages: M[];
+  readonly parentKey: string | null;
+  readonly call?: Call | undefined;
+}
+
 /**
- * The recording of a request behind the message `parentKey`, while somebody records. If that code can't be loaded, the request
- * goes out unrecorded.
+ * Hands a request to the transport: without parts that providers refuse, as the app's `request` option changes it. It is
+ * recorded while somebody records; if that code can't be loaded, it goes out unrecorded.
  */
-export async function takeOf(
-  engine: ContextEngine,
-  parentKey: string | null,
-  call?: Call,
-): Promise<Take | undefined> {
+export async function send<M extends UIMessage>(
+  { engine, transport, options }: Asker<M>,
+  sent: SendOptions<M>,
+  plain: RequestNote,
+  { systemPrompt, made, messages, parentKey, call }: Asked<M>,
+): Promise<Answer> {
   const { recording: desk } = engine;
-  if (desk === undefined) return undefined;
-  const code = await loadRecorder().catch(() => undefined);
-  return code?.takeRequest(desk, { parentKey, call, mask: maskSecrets });
+  const recorder = desk && (await loadRecorder().catch(() => undefined));
+  const take = desk && recorder?.takeRequest(desk, { parentKey, call, mask: maskSecrets });
+  const note = take ? { ...plain, ...take.begin({ ...plain, systemPrompt, made }) } : plain;
+  const sendable = await sendableOf(messages);
+  const parts = await options.request?.({ ...sent, ...note, systemPrompt, messages: sendable });
+  sent.abortSignal?.throwIfAborted();
+  const prepared = {
+    ...withNote(sent, note),
+    messages: sendable,
+    // Without a system prompt of ours, the body stays the app's own.
+    ...(systemPrompt && { body: { ...sent.body, system: systemPrompt } }),
+    ...parts,
+  };
+  const ask = (own: SendOptions<M>): Promise<Answer> => transport.sendMessages(own);
+  return take ? take.send(prepared, ask) : ask(prepared);
 }
 
 const loadRecorder = lazily(() => import('../record/recorder.ts'));
 
+/** A request with the note in its metadata; metadata that are no object stay as they are. */
+export function withNote<T extends { metadata?: unknown }>(sent: T, note: Partial<RequestNote>): T {
+  const { metadata } = sent;
+  const isRecord = typeof metadata === 'object' && !Array.isArray(metadata);
+  return {
+    ...sent,
+    metadata: isRecord ? { ...metadata, contextree: note } : (metadata ?? { contextree: note }),
+  };
+}
+
+/** The messages without parts that providers refuse; a single question needs no check. */
+async function sendableOf<M extends UIMessage>(messages: M[]): Promise<M[]> {
+  const isPlain = messages.every(
+    (one) => one.role === 'user' && hasWords(one) && one.parts.every(isPlainPart),
+  );
+  return isPlain ? messages : (await loadSendable()).toSendable(messages);
+}
+
+function isPlainPart({ type }: Part): boolean {
+  return type === 'text' || type === 'file';
+}
+
+const loadSendable = lazily(() => import('./sendable.ts'));
+
 /** Waits until no message that the turn depends on grows any more, or the turn has ended. */
 async function wordsBefore<M extends UIMessage>({ engine, key, versionOf, settled }: Turn<M>): Promise<void> {
-  const grows = (): boolean => growsBefore(engine, versionOf ?? key);
+  const grows = (): boolean => {
+    let at = engine.node(versionOf ?? key)?.parentKey ?? null;
+    while (at !== null && engine.status(at) !== 'streaming') at = engine.node(at)?.parentKey ?? null;
+    return at !== null;
+  };
   if (!grows()) return;
   await new Promise<void>((resolve) => {
     const unsubscribe = engine.state.subscribe(() => void (grows() || resolve()));
     void settled.then(resolve);
     void settled.then(unsubscribe);
   });
-}
-
-function growsBefore(engine: ContextEngine, key: string): boolean {
-  let at = engine.node(key)?.parentKey ?? null;
-  while (at !== null && engine.status(at) !== 'streaming') at = engine.node(at)?.parentKey ?? null;
-  return at !== null;
 }
 
 /**
@@ -111,63 +169,3 @@ export async function passOn<M extends UIMessage>(
     throw saidOf(error);
   }
 }
-
-async function prepareRequest<M extends UIMessage>(
-  turn: Turn<M>,
-  sent: SendOptions<M>,
-  prepare: PrepareRequest<M> | undefined,
-  take: Take | undefined,
-): Promise<SendOptions<M>> {
-  const { engine, versionOf, branchId, forkId } = turn;
-  const at = versionOf ?? turn.key;
-  const source = await engine.resolve({ at, signal: sent.abortSignal });
-  // A reserved answer is not among the versions yet: then all of them are earlier.
-  const { index, keys } = engine.siblings(at);
-  const plain: RequestNote = {
-    branch: engine.state.getState().branches.find((one) => one.id === branchId)?.name ?? engine.branch,
-    branchId: versionOf === undefined ? branchId : forkId,
-    answerId: turn.id,
-    answerKey: turn.key,
-    attempt: versionOf === undefined && index >= 0 ? index : keys.length,
-  };
-  const note = take ? { ...plain, ...take.begin({ ...plain, ...source }) } : plain;
-  return preparedFrom(sent, note, source as { systemPrompt: string; messages: M[] }, prepare);
-}
-
-/** What goes to the transport, after the app's `request` option. */
-export async function preparedFrom<M extends UIMessage>(
-  sent: SendOptions<M>,
-  note: RequestNote,
-  { systemPrompt, messages }: { readonly systemPrompt: string; readonly messages: M[] },
-  prepare: PrepareRequest<M> | undefined,
-): Promise<SendOptions<M>> {
-  const sendable = await sendableOf(messages);
-  const parts = await prepare?.({ ...sent, ...note, systemPrompt, messages: sendable });
-  return {
-    ...withNote(sent, note),
-    messages: sendable,
-    // Without a system prompt of ours, the body stays the app's own.
-    ...(systemPrompt && { body: { ...sent.body, system: systemPrompt } }),
-    ...parts,
-  };
-}
-
-/** The key of the message that an answer replies to. */
-function parentOf<M extends UIMessage>({ engine, versionOf, key }: Turn<M>): string | null {
-  return engine.node(versionOf ?? key)?.parentKey ?? null;
-}
-
-/** The messages without parts that providers refuse; a single question needs no check. */
-async function sendableOf<M extends UIMessage>(messages: M[]): Promise<M[]> {
-  const isPlain = messages.every(
-    (one) => one.role === 'user' && hasWords(one) && one.parts.every(isPlainPart),
-  );
-  return isPlain ? messages : (await loadSendable()).toSendable(messages);
-}
-
-function isPlainPart({ type }: Part): boolean {
-  return type === 'text' || type === 'file';
-}
-
-const loadPlace = lazily(() => import('./place.ts'));
-const loadSendable = lazily(() => import('./sendable.ts'));

@@ -3,11 +3,11 @@ import type { ContextEngine } from '../engine/engine.ts';
 import { isContextError } from '../errors.ts';
 import { beginTurn } from './begin.ts';
 import { headOf, keyOf } from './list.ts';
-import { conversationOf, copyIn, type OurChat } from './ourChat.ts';
-import { placeOf } from './place.ts';
+import { chatIdOf, copyIn, type OurChat } from './ourChat.ts';
 import { replaying } from './replay.ts';
-import { withNote, type ReconnectOptions, type RequestNote } from './note.ts';
-import { passOn } from './request.ts';
+import type { ReconnectOptions, RequestNote } from './contextChat.ts';
+import { passOn, withNote } from './request.ts';
+import { placeOf } from './seam.ts';
 
 type Answer = ReadableStream<UIMessageChunk>;
 
@@ -27,7 +27,7 @@ export async function takeUpIn<M extends UIMessage>(
   if (!note) return null;
   const key = note.answerId === undefined ? undefined : keyOf(engine, note.answerId, branchId);
   const place = await placeOf(engine, key);
-  const request = withNote({ ...sent, chatId: conversationOf(host) }, note);
+  const request = withNote({ ...sent, chatId: chatIdOf(host) }, note);
   const source = abortSignal?.aborted ? null : await host.transport.reconnectToStream(request);
   if (!source) return null;
   const begin = async (): Promise<Answer | null> => {

@@ -1,27 +1,19 @@
-import { readUIMessageStream, type ChatTransport, type UIMessage, type UIMessageChunk } from 'ai';
-import type { ContextEngine } from '../engine/engine.ts';
+import { readUIMessageStream, type UIMessage } from 'ai';
 import type { MessageContent, RunOptions } from '../engine/options.ts';
 import { ContextError } from '../errors.ts';
 import { createId } from '../fragment/id.ts';
 import { newWords } from './pagers.ts';
-import type { PrepareRequest, SendOptions } from './note.ts';
-import { preparedFrom, takeOf } from './request.ts';
-
-/** The chats that a run uses. */
-interface Asker<M extends UIMessage> {
-  readonly engine: ContextEngine;
-  readonly transport: ChatTransport<M>;
-  readonly options: { readonly request?: PrepareRequest<M> | undefined };
-}
+import { send, type Asker } from './request.ts';
 
 /**
  * Calls a model as a turn would, and saves nothing: there is no turn, and no chat that would run a tool. The request is
  * recorded.
  */
 export async function* run<M extends UIMessage>(
-  { engine, transport, options }: Asker<M>,
+  chats: Asker<M>,
   { at, fragments, system, message: words, body, signal }: RunOptions,
 ): AsyncGenerator<UIMessage> {
+  const { engine } = chats;
   await engine.ready();
   const node = engine.node(at);
   const question = node?.name === 'assistant' ? engine.node(node.parentKey ?? '') : node;
@@ -36,16 +28,8 @@ export async function* run<M extends UIMessage>(
   const answerId = createId();
   const { branch, branchId } = engine.state.getState();
   const { keys } = engine.siblings(node?.name === 'assistant' ? at : '');
-  const take = await takeOf(engine, question.key);
-  const plain = {
-    branch,
-    branchId,
-    answerId,
-    answerKey: `key:${answerId}`,
-    attempt: keys.length,
-    dryRun: true,
-  };
-  const note = take ? { ...plain, ...take.begin({ ...plain, ...prompt }) } : plain;
+  const answerKey = `key:${answerId}`;
+  const note = { branch, branchId, answerId, answerKey, attempt: keys.length, dryRun: true };
   const sent = {
     chatId: engine.chatId,
     messages: [],
@@ -55,10 +39,7 @@ export async function* run<M extends UIMessage>(
     ...(body && { body }),
   };
   const messages = asked(resolved.messages as M[], words);
-  const made = { systemPrompt: prompt.systemPrompt, messages };
-  const prepared = await preparedFrom<M>(sent, note, made, options.request);
-  const ask = (own: SendOptions<M>): Promise<ReadableStream<UIMessageChunk>> => transport.sendMessages(own);
-  const stream = await (take ? take.send(prepared, ask) : ask(prepared));
+  const stream = await send(chats, sent, note, { ...prompt, messages, parentKey: question.key });
   const message = { id: answerId, role: 'assistant', parts: [] } satisfies UIMessage;
   yield* readUIMessageStream({ message, stream, terminateOnError: true });
 }

@@ -1,43 +1,65 @@
 import type { UIMessage } from 'ai';
-import type { Turn } from './turn.ts';
+import type { ContextEngine } from '../engine/engine.ts';
+import { createId } from '../fragment/id.ts';
 
 /**
- * The point at which a cut answer continues.
+ * Where an answer is continued.
  *
  * A request for more answers with a text part of its own, so a sentence that broke off in one part would go on in the next, as
  * a new paragraph. The two parts are shown and saved as one.
  */
-export interface Seam {
-  readonly id: string;
-  /** How many parts the answer had. */
-  readonly at: number;
-  /** The last of them: the text that broke off. */
-  readonly text: string;
-}
 
-/** The seam of an answer to continue; undefined where it did not break off in a text. */
-export function seamOf(answer: UIMessage | undefined): Seam | undefined {
-  const last = answer?.parts.at(-1);
-  if (!answer || last?.type !== 'text' || last.state !== 'streaming') return undefined;
-  return { id: answer.id, at: answer.parts.length, text: last.text };
-}
-
-/** Shows a continued answer with the two texts joined. */
-export function joining<M extends UIMessage>(turn: Turn<M>): (message: M) => M {
-  const seam = seamOf(turn.read() ?? turn.answer);
-  return (message) => joinAt(message, seam);
-}
-
-/** The answer with the cut text and its continuation as one part; the same object where there is no continuation. */
-export function joinAt<M extends UIMessage>(message: M, seam: Seam | undefined): M {
-  if (seam?.id !== message.id) return message;
-  const before = message.parts[seam.at - 1];
-  const next = message.parts[seam.at]?.type === 'step-start' ? seam.at + 1 : seam.at;
+/**
+ * A continued answer with the cut text and its continuation as one part; the same object where there is no continuation, or
+ * `cut`, the answer as it was, did not break off in a text.
+ */
+export function joinAt<M extends UIMessage>(message: M, cut: UIMessage | undefined): M {
+  const at = cut?.parts.length ?? 0;
+  const [last, before] = [cut?.parts[at - 1], message.parts[at - 1]];
+  if (cut?.id !== message.id || last?.type !== 'text' || last.state !== 'streaming') return message;
+  const next = message.parts[at]?.type === 'step-start' ? at + 1 : at;
   const after = message.parts[next];
-  if (before?.type !== 'text' || after?.type !== 'text' || before.text !== seam.text) return message;
+  if (before?.type !== 'text' || after?.type !== 'text' || before.text !== last.text) return message;
   const whole = { ...before, ...after, text: before.text + after.text };
-  return {
-    ...message,
-    parts: [...message.parts.slice(0, seam.at - 1), whole, ...message.parts.slice(next + 1)],
-  };
+  return { ...message, parts: [...message.parts.slice(0, at - 1), whole, ...message.parts.slice(next + 1)] };
+}
+
+/** A point at which an answer was continued: a replay by a server may begin there. */
+export interface Place {
+  /** How many parts stand before the point. */
+  readonly parts: number;
+  /** The length of the last of these parts, if it is a text: it may grow. */
+  readonly text: number;
+  /** The request made at this point. A later request says other words behind it. */
+  readonly request?: unknown;
+}
+
+/** Keeps the point at which a request continues an answer, as the answer is now. */
+export async function keepPlace(engine: ContextEngine, key: string, answer: UIMessage): Promise<void> {
+  const isSettled = (one: string): boolean => (engine.status(one) ?? 'complete') === 'complete';
+  try {
+    const known = Object.keys(await engine.fieldsOf(GOING_ON));
+    const over = known.filter(isSettled).map((one) => [one, null]);
+    const place = { ...endOf(answer), request: createId() };
+    await engine.keepFields(GOING_ON, { ...Object.fromEntries(over), [key]: place });
+  } catch {
+    // If the disk refuses, saving the words reports that. Without this record, a replay is compared with the answer by its
+    // words.
+  }
+}
+
+/** The point at which an answer was last continued; undefined for an answer that never was. */
+export async function placeOf(engine: ContextEngine, key: string | undefined): Promise<Place | undefined> {
+  const places = await engine.fieldsOf(GOING_ON).catch((): Readonly<Record<string, unknown>> => ({}));
+  const { parts, text, request } = Object(places[key ?? '']) as Partial<Place>;
+  return typeof parts === 'number' && typeof text === 'number' ? { parts, text, request } : undefined;
+}
+
+/** The name of the record that keeps these points with the chat, by the keys of the answers. */
+const GOING_ON = 'going-on';
+
+/** The end of an answer, as a point in it. */
+export function endOf({ parts }: UIMessage): Place {
+  const last = parts.at(-1);
+  return { parts: parts.length, text: last?.type === 'text' ? last.text.length : 0 };
 }

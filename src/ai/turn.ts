@@ -3,12 +3,12 @@ import type { CallFacts } from '../engine/calls.ts';
 import type { ContextEngine } from '../engine/engine.ts';
 import { onLeaving } from '../engine/leaving.ts';
 import { sameJson } from '../engine/same.ts';
-import { ContextError, isContextError } from '../errors.ts';
+import { isContextError } from '../errors.ts';
 import { createId } from '../fragment/id.ts';
 import type { MessageStatus } from '../graph/graph.ts';
 import { put, sameMessage, withId } from './list.ts';
 import { asJson, callsIn, hasWords, isWaiting, longer } from './message.ts';
-import { copyIn, type Growing, type OurChat } from './ourChat.ts';
+import { busy, copyIn, type ChatHost, type Growing, type OurChat } from './ourChat.ts';
 import { conversationOf, planTurn, savedIn, type TurnPlan } from './plan.ts';
 
 /** How often the words of a growing answer are handed to the engine, in ms; the engine decides how often it writes them. */
@@ -36,6 +36,7 @@ export interface Call extends Pick<CallFacts, 'startedAt'> {
  */
 export class Turn<M extends UIMessage> implements Growing {
   readonly engine: ContextEngine;
+  readonly host: ChatHost<M>;
   /** The key of the answer's node: the continued one, or the one reserved or to be made for it. */
   readonly key: string;
   /** The id of the answer: see `name()`. */
@@ -82,6 +83,7 @@ export class Turn<M extends UIMessage> implements Growing {
 
   private constructor(chat: OurChat<M>, asked: readonly M[], plan: TurnPlan<M>, answerId = createId()) {
     this.engine = chat.engine;
+    this.host = chat.host;
     this.branchId = chat.branchId as string;
     this.answer = plan.answer;
     this.key = (plan.goesOn === 'in place' && plan.answerKey) || `key:${createId()}`;
@@ -126,8 +128,8 @@ export class Turn<M extends UIMessage> implements Growing {
 
   /** Saves the turn, and moves its chat to the branch that holds it. */
   async #save(): Promise<void> {
+    const { host } = this;
     const chat = this.#chat;
-    const { host } = chat;
     // Register the chat before the branch is made, so that it is there when the branch is shown.
     host.register(this.forkId, chat);
     try {
@@ -161,11 +163,8 @@ export class Turn<M extends UIMessage> implements Growing {
       // Another tab shows the left questions, too, and may ask them at this moment.
       isSole: isVersion || this.#chat.queue?.hasPlaced,
     };
-    await engine.ask(fresh, options).catch((error: unknown) => {
-      if (fresh.length === 0 || !isContextError(error, 'invalid-messages')) throw error;
-      // Functions in a question's metadata can't be saved; the rest is.
-      return engine.ask(fresh.map(asJson), options);
-    });
+    // Functions in a question's metadata can't be saved; the rest is.
+    await plainly((plain) => engine.ask(fresh.map(plain), options));
   }
 
   /**
@@ -181,9 +180,7 @@ export class Turn<M extends UIMessage> implements Growing {
   }
 
   #refuseGrowing(key: string): void {
-    if (this.engine.status(key) !== 'streaming') return;
-    const message = 'This answer is still growing. Wait for it, or stop it first.';
-    throw new ContextError('busy', message, { details: { id: this.id } });
+    if (this.engine.status(key) === 'streaming') throw busy({ id: this.id });
   }
 
   /** The branch that a turn was saved on: the one made for it, its own, or the `main` that another tab made first. */
@@ -344,19 +341,26 @@ export function isDeleted(engine: ContextEngine): boolean {
 }
 
 /** Hands new words to the engine, without values that JSON can't hold, such as a function in a tool's output. */
-export async function keepMessage(
+export function keepMessage(
   engine: ContextEngine,
   key: string,
   message: UIMessage | ((saved: UIMessage) => UIMessage),
   status: MessageStatus | undefined,
   call?: CallFacts,
 ): Promise<void> {
+  return plainly((plain) => {
+    const words =
+      typeof message === 'function' ? (saved: UIMessage) => plain(message(saved)) : plain(message);
+    return engine.updateMessage(key, words, status, call);
+  });
+}
+
+/** Runs a write of messages; where the engine refuses one, again with what JSON can hold of them. */
+async function plainly<T>(write: (plain: <M extends UIMessage>(message: M) => M) => Promise<T>): Promise<T> {
   try {
-    await engine.updateMessage(key, message, status, call);
+    return await write((message) => message);
   } catch (error) {
     if (!isContextError(error, 'invalid-messages')) throw error;
-    const plain = (saved: UIMessage): UIMessage =>
-      asJson(typeof message === 'function' ? message(saved) : message);
-    await engine.updateMessage(key, plain, status, call);
+    return write(asJson);
   }
 }

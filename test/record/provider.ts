@@ -1,7 +1,7 @@
 import type { UIMessage } from 'ai';
 import { createLocalTransport, type LocalTransportOptions } from '../../src/ai/local.ts';
 import { createContextChats, type ContextChats } from '../../src/ai/contextChats.ts';
-import type { RequestParts, ResolvedRequest } from '../../src/ai/note.ts';
+import type { RequestParts, ResolvedRequest } from '../../src/ai/contextChat.ts';
 import { ContextEngine } from '../../src/engine/engine.ts';
 import type { ContextRenderer } from '../../src/render/renderer.ts';
 import { InMemoryContextStore } from '../../src/store/memory.ts';
