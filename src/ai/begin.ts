@@ -2,11 +2,10 @@ import type { UIMessage, UIMessageChunk } from 'ai';
 import { isContextError } from '../errors.ts';
 import { createId } from '../fragment/id.ts';
 import { keyOf, put, sameMessage, withId } from './list.ts';
-import { lazily } from './lazy.ts';
 import { chatIdOf, isAsking, type OurChat } from './ourChat.ts';
 import type { SendOptions } from './contextChat.ts';
 import { request } from './request.ts';
-import { Turn } from './turn.ts';
+import { loadSeam, Turn, type Named } from './turn.ts';
 
 /**
  * Opens and saves the turn that a request of the AI SDK asks for. Resolves to a function that sends the request to the
@@ -30,19 +29,17 @@ export async function begin<M extends UIMessage>(
   return () => request(turn, { ...sent, chatId: chatIdOf(host) });
 }
 
-const loadSeam = lazily(() => import('./seam.ts'));
-
 /** Saves the turn that a list asks for, on a new branch where the list differs from its branch, and moves the chat there. */
 export async function beginTurn<M extends UIMessage>(
   chat: OurChat<M>,
-  named: { readonly messageId?: string | undefined; readonly answerId?: string | undefined },
+  named: Named,
   given?: readonly M[],
 ): Promise<Turn<M>> {
   const { list } = chat;
   const asked = given ?? withOwnIds(list);
   chat.branchId = branchOf(chat);
   try {
-    const opening = Turn.open(chat, asked, named);
+    const opening = new Turn(chat, asked, named).open();
     chat.opening = opening;
     const turn = await opening;
     void turn.settled.then(() => chat.moved());

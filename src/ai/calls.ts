@@ -3,7 +3,7 @@ import type { ContextEngine } from '../engine/engine.ts';
 import { sameJson } from '../engine/same.ts';
 import { ContextError } from '../errors.ts';
 import { keepList } from './begin.ts';
-import { keyOf, put, sameMessage, withId } from './list.ts';
+import { keyOf, put, withId } from './list.ts';
 import { callsIn, isToolPart, isWaiting, type Part, type ToolPart } from './message.ts';
 import { busy, copyIn, isAsking, type OurChat } from './ourChat.ts';
 import { keepMessage } from './turn.ts';
@@ -22,10 +22,8 @@ interface Given {
 export function giveResult<M extends UIMessage>(chat: OurChat<M>, output: Result<M>): Promise<void> {
   const { tool: _tool, toolCallId, options: _options, ...result } = output;
   const isCall = (part: ToolPart): boolean => part.toolCallId === toolCallId;
-  return answerCall(chat, 'addToolOutput', output, {
-    isCall,
-    known: { state: 'output-available', ...result },
-  });
+  const known = { state: 'output-available', ...result };
+  return answerCall(chat, 'addToolOutput', output, { isCall, known });
 }
 
 /** Gives an approval, or a denial, to the chat and the node that hold the call. */
@@ -37,7 +35,8 @@ export function giveWord<M extends UIMessage>(chat: OurChat<M>, response: Word<M
 }
 
 /**
- * Adds a result or an approval to the list of the chat that holds the call, and to its node.
+ * Adds a result or an approval to the list of the chat that holds the call, and to its node; then sends the answer on, if
+ * `sendAutomaticallyWhen` asks for that.
  *
  * @throws busy while another tab, or another chat, writes the answer: its next save would overwrite the result
  * @throws head-moved where another tab gave this very call something else
@@ -48,43 +47,54 @@ async function answerCall<M extends UIMessage>(
   told: Result<M> | Word<M>,
   given: Given,
 ): Promise<void> {
-  const { engine, list } = chat;
+  const { engine, host, list } = chat;
   const { isCall } = given;
   const whoAsks = (is: Given['isCall']): OurChat<M> | undefined =>
-    [chat, ...chat.host.all()].find((one) => asking(one.list.now, is));
+    [chat, ...host.all()].find((one) => asking(one.list.now, is));
   // Some models number their tool calls anew in each answer: prefer an answer in which the call still waits.
   const owner = whoAsks((part) => isCall(part) && isWaiting(part)) ?? whoAsks(isCall) ?? chat;
   if (owner.list !== list) return owner[verb](told as never);
+  // A server's answer may just be about to be taken up.
+  await chat.opening?.catch(() => {});
   const listed = asking(list.now, isCall);
   // The call may be on another branch, or before the loaded messages.
   const elsewhere = listed ? undefined : await waitingCall(engine, isCall);
   const before = listed ?? (elsewhere?.message as M | undefined);
   if (!before) return;
   const key = elsewhere?.key ?? keyIn(chat, before);
-  // A server's answer may just be about to be taken up.
-  await chat.opening?.catch(() => {});
-  const isOwn = chat.turn?.key === key && !chat.turn?.isSettled;
-  if (!isOwn && key !== undefined && engine.status(key) === 'streaming') throw busy();
   chat.isMute = false;
-  if (listed) await chat.own[verb](told as never);
-  // The list may have been cut meanwhile, and older AI SDKs change only its last message. The node gets the result all the
-  // same.
-  const message = asking(list.now, isCall);
-  const saved = isOwn || key === undefined ? undefined : (engine.message(key) as M | undefined);
+  if (chat.turn && chat.turn.key === key) {
+    // The AI SDK writes on in a copy of the growing answer, and knows how to add to it.
+    if (chat.turn.isOpen) {
+      await chat.own[verb](told as never);
+      return void (await chat.turn.savePoint());
+    }
+    await chat.turn.settled;
+  }
+  if (key !== undefined && engine.status(key) === 'streaming') throw busy();
   // The last draft that was saved may be older than the call.
-  const answer = (now: UIMessage): M =>
-    answered((callsIn(now).some(isCall) ? now : (message ?? before)) as M, given);
+  const answer = (now: UIMessage): M => answered((callsIn(now).some(isCall) ? now : before) as M, given);
+  const shown = answer(before);
+  teach(chat, before, shown);
+  const goOn = async (): Promise<void> => {
+    const isNext = listed && (await host.options.sendAutomaticallyWhen?.({ messages: list.now }));
+    if (!isNext || isAsking(chat)) return;
+    list.leaveRemote();
+    // The request waits for the end of this function, as it does for all results that are being given.
+    chat.own.sendMessage(undefined, told.options).catch(() => {});
+  };
+  await goOn();
+  let kept = shown;
   try {
-    const known = saved ? answer(saved) : (message ?? answer(before));
-    if (message && !sameJson(message, known)) list.now = put(list.now, known);
-    await keep(chat, key, known, answer);
+    if (key === undefined) await keepList(chat);
+    else await keepMessage(engine, key, (now) => (kept = answer(now)), undefined);
+    teach(chat, shown, kept);
   } catch (error) {
-    // Show what is saved again.
-    list.followed = undefined;
-    const known = withId(list.whole, before.id);
-    if (message && known) list.now = put(list.now, known);
+    teach(chat, shown, (engine.message(key ?? '') as M | undefined) ?? before);
     throw error;
   }
+  // Another tab may have answered another call of the same message: only now may all calls be answered.
+  if (!sameJson(kept, shown)) await goOn();
 }
 
 /** The message of a list that holds a tool call. */
@@ -148,46 +158,19 @@ function isSame(call: Readonly<Record<string, unknown>>, known: Readonly<Record<
   return sameJson([call['output'], call['errorText']], [known['output'], known['errorText']]);
 }
 
-/** Saves a message with the result of its tool call; `answer` adds the result to the message as another tab saved it. */
-async function keep<M extends UIMessage>(
-  chat: OurChat<M>,
-  key: string | undefined,
-  message: M,
-  answer: (now: UIMessage) => M,
-): Promise<unknown> {
-  const { engine, turn, host } = chat;
-  if (turn?.key === key && turn?.isOpen) return turn.savePoint();
-  if (key === undefined) return keepList(chat);
-  teach(chat, message);
-  let kept = message;
-  await keepMessage(engine, key, (now) => (kept = answer(now)), undefined);
-  if (sameJson(kept, message)) return teach(chat, message);
-  // A chat that read the branch meanwhile has the message without the result.
-  teach(chat, kept);
-  // Another tab may have answered another call of the same message: only now may all calls be answered.
-  const isNext = await host.options.sendAutomaticallyWhen?.({ messages: chat.list.now });
-  if (isNext && !isAsking(chat)) chat.goOn();
-}
-
-/** Updates the message in every chat that shows it, also in one that just asks the model to go on with it. */
-function teach<M extends UIMessage>(chat: OurChat<M>, message: M): void {
+/** Updates a message in every chat that shows it, also in one that just asks the model to go on with it. */
+function teach<M extends UIMessage>(chat: OurChat<M>, before: M, message: M): void {
   for (const one of [chat, ...chat.host.all()]) {
-    learn(one.list, message);
+    const { list } = one;
+    // A settled message may stand before what another tab is writing.
+    const known = withId(list.whole, message.id);
+    if (withId(list.saved, message.id)) list.saved = put(list.saved, message);
+    else if (known) list.remoteMessages = put(list.remoteMessages, message);
+    list.renew([before, known ?? before], [message]);
     // The copy of a replayed answer holds fewer calls than the message.
     const copy = copyIn(one);
     if (copy?.id === message.id) copy.parts = copy.parts.map((part) => callAs(part, message));
   }
-}
-
-/** Replaces a changed message in a list, and in what the list takes for saved. */
-function learn<M extends UIMessage>(list: OurChat<M>['list'], message: M): void {
-  // A settled message may stand before what another tab is writing.
-  const known = withId(list.whole, message.id);
-  if (!known) return;
-  if (withId(list.saved, message.id)) list.saved = put(list.saved, message);
-  else list.remoteMessages = put(list.remoteMessages, message);
-  const shown = withId(list.now, message.id);
-  if (shown && sameMessage(shown, known)) list.now = put(list.now, message);
 }
 
 /**

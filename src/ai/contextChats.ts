@@ -86,8 +86,7 @@ export class Registry<M extends UIMessage> implements ContextChats<M>, ChatHost<
   #blank: BranchChat<M> | undefined;
   #isDeleted = false;
   #isForeseen = false;
-  /** Presses on pagers that have no answer yet. */
-  readonly presses: Set<Press> = new Set();
+  readonly presses: Map<string, Press> = new Map();
   readonly #release: readonly (() => void)[];
 
   constructor(engine: ContextEngine, options: ContextChatOptions<M>) {

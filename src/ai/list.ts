@@ -55,14 +55,22 @@ export class List<M extends UIMessage> {
 
   /** Updates the list to the branch's messages, with those that another tab is writing behind them. */
   follow(shown: readonly M[], remoteMessages: readonly M[]): void {
-    const before = this.remoteMessages;
-    const isUnchanged = sameLists(this.now, this.whole);
+    const before = this.whole;
+    const isUnchanged = sameLists(this.now, before);
     if (shown !== this.followed) this.saved = listAfter(this.#engine, this.saved, shown);
     this.followed = shown;
     this.remoteMessages = remoteMessages;
-    const { whole } = this;
-    const grown = (message: M): M => (withId(before, message.id) && withId(whole, message.id)) ?? message;
-    this.now = isUnchanged ? whole : this.now.map(grown);
+    if (isUnchanged) this.now = this.whole;
+    else this.renew(before, this.whole);
+  }
+
+  /** Replaces messages that the list has as they were `before` by what they are now. */
+  renew(before: readonly M[], now: readonly M[]): void {
+    const [known, next] = [byId(before), byId(now)];
+    this.now = this.now.map((message) => {
+      const was = known.get(message.id);
+      return (was && sameMessage(message, was) && next.get(message.id)) || message;
+    });
   }
 
   /** Removes what another tab is writing from the list: what is sent here must hang on saved messages. */
@@ -118,6 +126,11 @@ export function withId<M extends UIMessage>(
   return list.find(({ id }) => id === messageId);
 }
 
+/** The messages of a list by their ids. */
+export function byId<M extends UIMessage>(list: readonly M[]): ReadonlyMap<string, M> {
+  return new Map(list.map((message) => [message.id, message]));
+}
+
 /** A list in which a message replaces the one with its id, or is appended. */
 export function put<M extends UIMessage>(list: readonly M[], message: M): readonly M[] {
   const at = list.findIndex(({ id }) => id === message.id);
@@ -143,7 +156,7 @@ export function listAfter<M extends UIMessage>(
   list: readonly M[],
   shown: readonly M[],
 ): M[] {
-  const own = new Map(list.map((message) => [message.id, message]));
+  const own = byId(list);
   const kept = (message: M): M => {
     const mine = own.get(message.id);
     return mine && sameMessage(mine, message) ? mine : message;

@@ -91,12 +91,6 @@ export abstract class OurChat<M extends UIMessage> extends Chat<M> implements Co
   /** Sends a message in its turn; see `Line`. */
   abstract say(message: Message<M> | undefined, options: ChatRequestOptions | undefined): Promise<void>;
 
-  /** Sends the last answer on, as `sendAutomaticallyWhen` asks. */
-  goOn(): void {
-    const prepare = async (): Promise<void> => this.list.leaveRemote();
-    this.line.run({ rank: 'first', prepare, run: () => this.own.sendMessage() }).catch(() => {});
-  }
-
   /** Reports an error in the chat. */
   tell(error: Error): void {
     this.host.options.onError?.(error, this);

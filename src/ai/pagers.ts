@@ -1,7 +1,6 @@
 import type { Chat } from '@ai-sdk/react';
 import type { UIMessage } from 'ai';
 import type { MessageContent } from '../engine/options.ts';
-import { sameJson } from '../engine/same.ts';
 import { keepList } from './begin.ts';
 import { keyOf, withId } from './list.ts';
 import type { ChatHost, OurChat } from './ourChat.ts';
@@ -10,17 +9,14 @@ import type { ChatHost, OurChat } from './ourChat.ts';
 interface Asked<M extends UIMessage> extends ChatHost<M> {
   /** The chat of the active branch. */
   readonly active: OurChat<M>;
-  /** Presses on pagers that have no answer yet. */
-  readonly presses: Set<Press>;
+  /** Presses on pagers that have no answer yet, by what they ask for. */
+  readonly presses: Map<string, Press>;
 }
 
-/** A press on a pager: an edit with new content, or without content another answer, with these options. */
+/** A press on a pager. */
 export interface Press {
-  readonly messageId: string;
-  readonly content?: MessageContent;
-  readonly options?: object | undefined;
-  /** The chat that handles the press, as soon as it is known. */
-  chat?: object | undefined;
+  /** The chat that handles it, as soon as it is known. */
+  chat: Pick<OurChat<UIMessage>, 'branchId'> | undefined;
   answered?: Promise<void>;
 }
 
@@ -36,7 +32,7 @@ export async function edit<M extends UIMessage>(
   // A queued question has no node yet.
   const role = engine.node(messageId)?.name ?? withId(active.messages, messageId)?.role;
   if (role !== 'user') return void (await engine.edit(messageId, content));
-  await once(asked, { messageId, content }, (chat, id) => {
+  await once(asked, messageId, { content }, (chat, id) => {
     const words = newWords(withId(chat.messages, id), content);
     return chat.sendMessage({ messageId: id, ...words } as Parameters<Chat<M>['sendMessage']>[0]);
   });
@@ -49,7 +45,7 @@ export async function regenerate<M extends UIMessage>(
   options: object | undefined,
 ): Promise<void> {
   await asked.engine.ready();
-  await once(asked, { messageId, options }, (chat, id) => chat.regenerate({ ...options, messageId: id }));
+  await once(asked, messageId, { options }, (chat, id) => chat.regenerate({ ...options, messageId: id }));
 }
 
 /**
@@ -58,11 +54,11 @@ export async function regenerate<M extends UIMessage>(
  */
 function once<M extends UIMessage>(
   asked: Asked<M>,
-  press: Press,
+  messageId: string,
+  what: { readonly content?: MessageContent; readonly options?: object | undefined },
   ask: (chat: OurChat<M>, id: string) => Promise<void>,
 ): Promise<void> {
   const { engine, presses } = asked;
-  const { messageId, content, options } = press;
   const id = engine.node(messageId)?.id ?? messageId;
   const shown = asked
     .all()
@@ -72,22 +68,20 @@ function once<M extends UIMessage>(
     );
   // Another try for a question that is being answered stops that answer and begins anew.
   const isAnswering =
-    !content && shown?.status === 'streaming' && withId(shown.messages, messageId)?.role === 'user';
-  const same = [...presses].find(
-    (one) =>
-      one.messageId === messageId &&
-      sameJson([one.content, one.options], [content, options]) &&
-      (!shown || (shown === one.chat && !isAnswering)),
-  );
-  if (same?.answered) return same.answered;
+    !what.content && shown?.status === 'streaming' && withId(shown.messages, messageId)?.role === 'user';
+  const name = JSON.stringify([messageId, what]);
+  const same = presses.get(name);
+  if (same?.answered && (!shown || (shown.branchId === same.chat?.branchId && !isAnswering)))
+    return same.answered;
+  const press: Press = { chat: shown };
+  presses.set(name, press);
   const run = async (): Promise<void> => {
     const chat = shown ?? (await shownBy(asked, messageId));
     press.chat = chat;
     await ask(chat, id);
   };
-  press.chat = shown;
-  presses.add(press);
-  return (press.answered = run().finally(() => presses.delete(press)));
+  press.answered = run().finally(() => presses.get(name) === press && presses.delete(name));
+  return press.answered;
 }
 
 /**

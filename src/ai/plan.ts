@@ -1,7 +1,7 @@
 import type { UIMessage } from 'ai';
 import type { ContextEngine } from '../engine/engine.ts';
 import type { NodeInfo } from '../graph/messages.ts';
-import { headOf, sameMessage } from './list.ts';
+import { byId, headOf, sameMessage } from './list.ts';
 import { asJson, hasWords } from './message.ts';
 
 /**
@@ -89,7 +89,7 @@ export function savedIn<M extends UIMessage>(
   branchId: string | undefined,
   known: readonly M[],
 ): Saved<M> {
-  const own = new Map(known.map((message) => [message.id, message]));
+  const own = byId(known);
   return {
     head: headOf(engine, branchId),
     has: ({ id }) => engine.nodesOf(id, branchId).length > 0,

@@ -4,30 +4,20 @@ import { lazily } from './lazy.ts';
 import { saidOf } from './said.ts';
 import type { Call, Turn } from './turn.ts';
 
-/** How an answer is relayed. */
-export interface Passing {
-  /**
-   * Whether a stream that closes without a word and without a finish has failed: the response was a login page, an error as
-   * JSON, or empty. Default false.
-   */
-  readonly mustSpeak?: boolean;
-  /** Called when the node of a version is made, with its first word. */
-  readonly begun?: (() => Promise<void>) | undefined;
-  /** Maps each chunk to the chunks that are passed on. Default: the chunk itself. */
-  readonly hear?: ((chunk: UIMessageChunk) => readonly UIMessageChunk[]) | undefined;
-}
-
 /**
  * Passes an answer from a transport to a chat, and saves it on the way.
  *
  * The stream is pulled one chunk at a time and not teed: a chunk is requested when the one before it is in the chat's list, so
  * the turn saves what the person sees. The end can wait for the same reason: the stream closes only after the answer is saved,
  * so a chat that says `ready` has nothing left to lose.
+ *
+ * `hear` reads an answer that a server repeats: it maps each chunk to the chunks that are passed on. Without it, a stream that
+ * closes without a word and without a finish has failed: the response was a login page, an error as JSON, or empty.
  */
 export function relay<M extends UIMessage>(
   source: ReadableStream<UIMessageChunk>,
   turn: Turn<M>,
-  { mustSpeak = false, hear, begun }: Passing = {},
+  hear?: (chunk: UIMessageChunk) => readonly UIMessageChunk[],
 ): ReadableStream<UIMessageChunk> {
   const reader = source.getReader();
   const passage = new Passage(turn);
@@ -37,8 +27,7 @@ export function relay<M extends UIMessage>(
   const passed = async (value: UIMessageChunk): Promise<readonly UIMessageChunk[]> => {
     if (!hear && passage.isDelta(value)) return [value];
     const chunks = (hear?.(value) ?? [value]).flatMap((heard) => passage.pass(heard));
-    const making = passage.hasBegun ? turn.begin() : undefined;
-    if (making) await making.then(begun);
+    if (passage.hasBegun) await turn.begin();
     // Chunks of a replay are not saved ahead: only the comparison with the answer tells which are new.
     isKept = !hear && chunks.some(asks) && (await keeps(turn, chunks));
     return chunks;
@@ -51,7 +40,7 @@ export function relay<M extends UIMessage>(
       const { done, value } = await reader.read();
       if (done) {
         await turn.end(passage.status, passage.usage);
-        if (mustSpeak && passage.isSilence) throw new Error(NO_ANSWER);
+        if (!hear && passage.isSilence) throw new Error(NO_ANSWER);
         return controller.close();
       }
       chunks = await passed(value);

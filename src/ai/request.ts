@@ -5,7 +5,7 @@ import { maskSecrets } from '../secrets/maskSecrets.ts';
 import type { PrepareRequest, RequestNote, SendOptions } from './contextChat.ts';
 import { lazily } from './lazy.ts';
 import { hasWords, type Part } from './message.ts';
-import { relay, type Passing } from './relay.ts';
+import { relay } from './relay.ts';
 import { saidOf } from './said.ts';
 import type { Call, Turn } from './turn.ts';
 
@@ -17,16 +17,9 @@ type Answer = ReadableStream<UIMessageChunk>;
  * of it.
  */
 export function request<M extends UIMessage>(turn: Turn<M>, sent: SendOptions<M>): Promise<Answer> {
-  const { engine, host, key, answer } = turn;
-  /**
-   * Keeps the point at which an answer is continued, for a page that takes it up. If that code can't be loaded, it is not kept.
-   */
-  const begun = async (): Promise<void> => {
-    const code = answer && (await loadSeam().catch(() => undefined));
-    await code?.keepPlace(engine, key, answer as M);
-  };
+  const { engine, host, key } = turn;
   const ask = async (): Promise<Answer> => {
-    if (turn.versionOf === undefined) await begun();
+    if (turn.versionOf === undefined) await turn.keepPlace();
     await wordsBefore(turn);
     await Promise.allSettled(host.writes);
     sent.abortSignal?.throwIfAborted();
@@ -50,10 +43,8 @@ export function request<M extends UIMessage>(turn: Turn<M>, sent: SendOptions<M>
       call: turn.call,
     });
   };
-  return passOn(turn, sent.abortSignal, ask, { mustSpeak: true, begun });
+  return passOn(turn, sent.abortSignal, ask);
 }
-
-const loadSeam = lazily(() => import('./seam.ts'));
 
 /** What a request needs of the chats. */
 export interface Asker<M extends UIMessage> {
@@ -146,7 +137,7 @@ export async function passOn<M extends UIMessage>(
   turn: Turn<M>,
   signal: AbortSignal | undefined,
   ask: () => Answer | PromiseLike<Answer>,
-  passing: Passing = {},
+  hear?: (chunk: UIMessageChunk) => readonly UIMessageChunk[],
 ): Promise<Answer> {
   turn.call = { startedAt: Date.now(), steps: 0 };
   const aborted = new Promise<never>((_resolve, reject) => {
@@ -163,7 +154,7 @@ export async function passOn<M extends UIMessage>(
     const answer = await Promise.race([stream, aborted]);
     if (typeof (answer as Partial<Answer> | null | undefined)?.getReader !== 'function')
       (await import('./refusals.ts')).refuseStream(answer);
-    return relay(answer, turn, passing);
+    return relay(answer, turn, hear);
   } catch (error) {
     await turn.end('failed');
     throw saidOf(error);

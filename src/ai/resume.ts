@@ -45,7 +45,7 @@ export async function takeUpIn<M extends UIMessage>(
     if (copy) copy.parts = [];
     const { asShown, hear } = replaying(turn.answer, place, isReplay);
     chat.asShown = asShown;
-    return passOn(turn, abortSignal, () => source, { hear });
+    return passOn(turn, abortSignal, () => source, hear);
   };
   // In order: StrictMode resumes twice, and aborts the first call while it begins.
   const taken = Promise.resolve(chat.taking).then(begin);

@@ -6,10 +6,12 @@ import { sameJson } from '../engine/same.ts';
 import { isContextError } from '../errors.ts';
 import { createId } from '../fragment/id.ts';
 import type { MessageStatus } from '../graph/graph.ts';
+import { lazily, type Lazy } from './lazy.ts';
 import { put, sameMessage, withId } from './list.ts';
 import { asJson, callsIn, hasWords, isWaiting, longer } from './message.ts';
 import { busy, copyIn, type ChatHost, type Growing, type OurChat } from './ourChat.ts';
 import { conversationOf, planTurn, savedIn, type TurnPlan } from './plan.ts';
+import type * as Seams from './seam.ts';
 
 /** How often the words of a growing answer are handed to the engine, in ms; the engine decides how often it writes them. */
 const DRAFT_INTERVAL = 100;
@@ -66,22 +68,9 @@ export class Turn<M extends UIMessage> implements Growing {
   #end: Promise<void> | undefined;
   #settle: () => void = () => {};
 
-  /**
-   * Opens the turn that a list asks for. Resolves when the turn is saved, or, for a version, may be made. `messageId` is the
-   * one that the request names, `answerId` an id that was reserved for a new answer.
-   */
-  static async open<M extends UIMessage>(
-    chat: OurChat<M>,
-    asked: readonly M[],
-    named: { readonly messageId?: string | undefined; readonly answerId?: string | undefined },
-  ): Promise<Turn<M>> {
-    const saved = savedIn<M>(chat.engine, chat.branchId, chat.list.saved);
-    const turn = new Turn(chat, asked, planTurn(asked, saved, named.messageId), named.answerId);
-    await turn.#open();
-    return turn;
-  }
-
-  private constructor(chat: OurChat<M>, asked: readonly M[], plan: TurnPlan<M>, answerId = createId()) {
+  /** The turn that a list asks for: to be opened. */
+  constructor(chat: OurChat<M>, asked: readonly M[], { messageId, answerId = createId() }: Named) {
+    const plan = planTurn(asked, savedIn<M>(chat.engine, chat.branchId, chat.list.saved), messageId);
     this.engine = chat.engine;
     this.host = chat.host;
     this.branchId = chat.branchId as string;
@@ -101,7 +90,8 @@ export class Turn<M extends UIMessage> implements Growing {
     return this.#isSaved || this.#plan.goesOn !== 'as a version' ? undefined : this.#plan.answerKey;
   }
 
-  async #open(): Promise<void> {
+  /** Resolves when the turn is saved, or, for a version, may be made. */
+  async open(): Promise<this> {
     const { engine, versionOf } = this;
     if (versionOf === undefined) await this.#save();
     else {
@@ -119,11 +109,19 @@ export class Turn<M extends UIMessage> implements Growing {
       }),
     ];
     void this.settled.then(() => stops.forEach((stop) => stop()));
+    return this;
   }
 
   /** Makes the node of a version when its first word arrives; undefined where the node exists. */
   begin(): Promise<void> | undefined {
-    return this.#isSaved ? undefined : (this.#saving ??= this.#save());
+    return this.#isSaved ? undefined : (this.#saving ??= this.#save().then(() => this.keepPlace()));
+  }
+
+  /** Keeps the point at which the answer is continued, for a page that takes it up; without that code, it is not kept. */
+  async keepPlace(): Promise<void> {
+    const { engine, key, answer } = this;
+    const code = answer && (await loadSeam().catch(() => undefined));
+    await code?.keepPlace(engine, key, answer as M);
   }
 
   /** Saves the turn, and moves its chat to the branch that holds it. */
@@ -204,12 +202,8 @@ export class Turn<M extends UIMessage> implements Growing {
     if (answer) list.saved = put(list.saved, answer);
     list.followed = undefined;
     // A saved message may differ from the sent one: another tab added a tool result, or JSON can't hold a value.
-    list.now = list.now.map((message) => {
-      if (answer?.id === message.id) return answer;
-      const known = withId(conversation ?? [], message.id);
-      const asked = withId(this.#asked, message.id);
-      return known && asked && sameMessage(message, asked) ? known : message;
-    });
+    list.renew(this.#asked, conversation ?? []);
+    if (answer && withId(list.now, answer.id)) list.now = put(list.now, answer);
     const copy = copyIn(this.#chat);
     const asked = withId(this.#asked, answer?.id);
     if (answer && copy?.id === answer.id && asked && !sameMessage(answer, asked))
@@ -334,6 +328,15 @@ export class Turn<M extends UIMessage> implements Growing {
     return message.parts.length > 0 ? message : { ...message, parts: [{ type: 'step-start' }] };
   }
 }
+
+/** What a request names: an answer to continue, and an id that was reserved for a new one. */
+export interface Named {
+  readonly messageId?: string | undefined;
+  readonly answerId?: string | undefined;
+}
+
+/** The code of answers that go on. */
+export const loadSeam: Lazy<typeof Seams> = lazily(() => import('./seam.ts'));
 
 /** Whether the chat is deleted, here or in another tab, and not begun anew. */
 export function isDeleted(engine: ContextEngine): boolean {
