@@ -17,7 +17,7 @@ const productionJsx = { find: 'react/jsx-dev-runtime', replacement: `${root}/tes
  * Told of chats on a page. `CHATS: 'app'` tells them of the chats of an app: on AI SDK 5 and 6 through the React Compiler, and
  * on 7 in Chromium as it is written. Without it they are told of bare chats, which people may also have: once, on 7.
  */
-const chats = 'test/ai/!(fuzz).test.ts';
+const chats = 'test/ai/*.test.ts';
 const elsewhere = ['test/browser/**', 'test/bench/**', 'test/package/**', 'test/e2e/**'];
 const resolve = { alias: aliases };
 
@@ -137,10 +137,10 @@ function inBrowser(): TestProjectInlineConfiguration {
       include: [
         'test/browser/**/*.test.{ts,tsx}',
         'test/ai/*.test.{ts,tsx}',
-        'test/apps/{same,stories,react,suite}.test.tsx',
+        'test/apps/{same,react,suite}.test.tsx',
       ],
       // A server in Node (test/browser/http.test.ts has another one), and what is only typed.
-      exclude: ['test/ai/{http,types,fuzz}.test.ts'],
+      exclude: ['test/ai/{http,types}.test.ts'],
       setupFiles: isBench ? [] : `${root}/test/support/page.ts`,
       benchmark: { include: ['test/bench/**/*.bench.{ts,tsx}'] },
       browser: chromium(),
@@ -185,7 +185,6 @@ function isSuite({ moduleId, project }: TestSpecification): boolean {
 const SUITES: Readonly<Record<string, RegExp>> = {
   'browser (chromium)': /browser\/store\.test/,
   compiled: /apps\/fuzz\.test/,
-  node: /ai\/fuzz\.test/,
   store: /store\/(indexeddb|many)\.test/,
 };
 

@@ -22,7 +22,6 @@ const tried = { CONTEXTREE_SEED: first, CONTEXTREE_FUZZ: Math.ceil(count / 100) 
 const campaigns = [
   ['stories of engines', 'node', 'test/engine/simulation.test.ts', played],
   ['stories of engines in Chromium', 'browser*', 'test/browser/simulation.test.ts', inBrowser],
-  ['people at chats', 'node', 'test/ai/fuzz.test.ts', pressed],
   ['people at an app', 'compiled', 'test/apps/fuzz.test.tsx', pressed],
   ['fragments', 'node', 'test/fragment/campaign.test.ts', tried],
   ['joins', 'node', 'test/graph/join.test.ts', tried],

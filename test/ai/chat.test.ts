@@ -1,5 +1,4 @@
 import { beforeEach, describe, expect, it } from 'vitest';
-import { role } from '../../src/fragment/builders.ts';
 import { settle, type Exchange } from '../support/transport.ts';
 import { afterReload, noteOf, openPage, words, type Page } from './story.ts';
 
@@ -27,34 +26,6 @@ describe('a turn', () => {
     ]);
   });
 
-  it('sends the system prompt and the conversation', async () => {
-    page.engine.set(role('You are a tutor.'));
-    await page.ask('One?', 'First.');
-    await page.ask('Two?', 'Second.');
-    const { sent } = page.script.requests[1]!;
-    expect(sent.chatId).toBe('c');
-    expect(words(sent.messages)).toBe('q: One? | a: First. | q: Two?');
-    expect(sent.body).toEqual({ system: page.engine.render() });
-    expect(sent.metadata).toMatchObject({ contextree: { branch: 'main', attempt: 0 } });
-  });
-
-  it('sends what `request` makes of it', async () => {
-    page.chats.configure({
-      transport: page.script.transport,
-      request: ({ systemPrompt, messages, attempt }) => ({
-        body: { prompt: systemPrompt, attempt },
-        messages: messages.slice(-1),
-        headers: { 'x-key': 'k' },
-      }),
-    });
-    await page.ask('One?', 'First.');
-    await page.ask('Two?', 'Second.');
-    const { sent } = page.script.requests[1]!;
-    expect(words(sent.messages)).toBe('q: Two?');
-    expect(sent.body).toEqual({ prompt: '', attempt: 0 });
-    expect(sent.headers).toEqual({ 'x-key': 'k' });
-  });
-
   it('shows the answer together with its first word, and not before', async () => {
     const exchange = await page.begin('Hello?');
     await exchange.send({ type: 'start', messageId: 'theirs' }, { type: 'start-step' });
@@ -65,28 +36,6 @@ describe('a turn', () => {
     await exchange.finish();
     expect(await page.stored()).toBe('q: Hello? | a: Hi');
     expect(page.chats.active.messages[1]!.id).toBe('theirs');
-  });
-
-  it('queues questions that are sent at once', async () => {
-    const both = Promise.all([
-      page.chats.active.sendMessage({ text: 'One?' }),
-      page.chats.active.sendMessage({ text: 'Two?' }),
-    ]);
-    const first = await page.script.next();
-    await first.say('First.');
-    expect(page.script.requests).toHaveLength(1);
-    await first.finish();
-    await (await page.script.next()).answer('Second.');
-    await both;
-    expect(await page.saved()).toBe('q: One? | a: First. | q: Two? | a: Second.');
-  });
-
-  it('adds the tokens used to the chat', async () => {
-    const exchange = await page.begin('One?', 'First.');
-    await exchange.finish({ usage: { inputTokens: 3, outputTokens: 4 } });
-    await page.chats.whenSettled();
-    await page.ask('Two?', 'Second.');
-    expect(page.engine.chat?.metadata?.usage).toMatchObject({ inputTokens: 3, outputTokens: 4 });
   });
 });
 
@@ -134,16 +83,6 @@ describe('another version', () => {
     for (let i = 1; i < 3; i += 1) void page.script.next().then((exchange) => exchange.answer('Bien.'));
     await Promise.all([rooted, edited]);
     expect(page.shown()).toBe('q: One? | a: First. | q: Deux? | a: Bien.');
-  });
-
-  it('of an answer in the middle leaves what followed on its branch', async () => {
-    await page.ask('Two?', 'Second.');
-    await page.script.answer(
-      page.chats.active.regenerate({ messageId: page.chats.active.messages[1]!.id }),
-      'Erste.',
-    );
-    expect(page.shown()).toBe('q: One? | a: Erste.');
-    expect(await page.stored('main')).toBe('q: One? | a: First. | q: Two? | a: Second.');
   });
 
   it('of an answer can be asked for on its question', async () => {
@@ -248,12 +187,6 @@ describe('another version', () => {
       expect([page.shown(), second.isStopped]).toEqual(['q: One? | a: Third.', true]);
     });
   });
-
-  it('throws for a message that is not there, as the AI SDK does', async () => {
-    await expect(page.chats.active.regenerate({ messageId: 'nobody' })).rejects.toThrow(/nobody/);
-    await expect(page.chats.active.sendMessage({ text: 'x', messageId: 'nobody' })).rejects.toThrow(/nobody/);
-    expect(page.shown()).toBe('q: One? | a: First.');
-  });
 });
 
 describe('a branch of its own', () => {
@@ -276,14 +209,6 @@ describe('a branch of its own', () => {
 });
 
 describe('an answer that is cut off', () => {
-  it('is kept when it is stopped, and ready means saved', async () => {
-    await page.begin('One?', 'Fir');
-    await page.chats.active.stop();
-    expect(page.chats.active.status).toBe('ready');
-    expect(await page.stored()).toBe('q: One? | a: Fir');
-    expect(page.engine.status(page.chats.active.messages[1]!.id)).toBe('interrupted');
-  });
-
   it('goes on where it stopped, in the same message and the same sentence', async () => {
     await page.begin('One?', 'The quick ', 'brown ');
     await page.chats.active.stop();
@@ -335,18 +260,6 @@ describe('an answer that is cut off', () => {
     await page.script.answer(page.chats.active.regenerate(), 'First.');
     expect(page.shown()).toBe('q: One? | a: First.');
     expect(page.engine.siblings(page.chats.active.messages[1]!.id).ids).toHaveLength(2);
-  });
-
-  it('before its first word leaves the question, which can be asked again', async () => {
-    page.script.refuse(new TypeError('Failed to fetch'));
-    await page.chats.active.sendMessage({ text: 'One?' });
-    await page.script.next();
-    expect(page.chats.active.status).toBe('error');
-    expect(page.chats.active.error?.message).toBe('Failed to fetch');
-    expect(await page.saved()).toBe('q: One?');
-    await page.script.answer(page.chats.active.regenerate(), 'First.');
-    expect(await page.stored()).toBe('q: One? | a: First.');
-    expect(page.engine.state.getState().branches).toHaveLength(1);
   });
 
   it('stops at once, also where the transport does not listen', async () => {

@@ -65,19 +65,6 @@ describe('the chats of an engine', () => {
     expect(page.chats.get('nobody')).toBeUndefined();
   });
 
-  it('that regenerate unseen fork unseen', async () => {
-    const page = await openPage();
-    await page.ask('One?', 'First.');
-    await page.engine.rewind(page.chats.active.messages[0]!.id);
-    const hidden = page.chats.get('main')!;
-    await page.script.answer(hidden.regenerate(), 'Other.');
-    expect(page.engine.branch).toBe('main-v2');
-    expect(page.shown()).toBe('q: One?');
-    expect(words(hidden.messages)).toBe('q: One? | a: Other.');
-    expect(page.chats.get('main')).not.toBe(hidden);
-    await expect.poll(() => words(page.chats.get('main')!.messages)).toBe('q: One? | a: First.');
-  });
-
   it('tell callbacks whose turn it is, shown or not', async () => {
     const heard: string[] = [];
     const page = await openPage(undefined, {
@@ -278,33 +265,6 @@ describe('moments that are easy to miss', () => {
     expect(page.engine.siblings(id).ids).toHaveLength(3);
   });
 
-  it('an edit and a question behind it are asked in this order', async () => {
-    const page = await openPage();
-    const { active: chat } = page.chats;
-    void chat.sendMessage({ text: 'One?' });
-    await (await page.script.next()).say('Fir');
-    void chat.sendMessage({ text: 'Un?', messageId: chat.messages[0]!.id });
-    void chat.sendMessage({ text: 'Two?' });
-    const edited = await page.script.next();
-    expect(words(edited.sent.messages)).toBe('q: Un?');
-    await edited.answer('Premier.');
-    const next = await page.script.next();
-    expect(words(next.sent.messages)).toBe('q: Un? | a: Premier. | q: Two?');
-    await next.answer('Second.');
-  });
-
-  it('a stop in the very moment of a question keeps the question, and no answer comes', async () => {
-    const page = await openPage();
-    const sent = page.chats.active.sendMessage({ text: 'One?' });
-    await page.chats.active.stop();
-    await sent;
-    expect(page.chats.active.status).toBe('ready');
-    expect(page.shown()).toBe('q: One?');
-    expect(page.script.requests.every(({ isStopped }) => isStopped)).toBe(true);
-    await page.ask('Two?', 'Second.');
-    expect(page.shown()).toBe('q: One? | q: Two? | a: Second.');
-  });
-
   it.each(['new words for the question', 'another try'])(
     'Continue, pressed while the answer still grows, gives way to %s: that shows, and is saved, at once',
     async (what) => {
@@ -360,20 +320,6 @@ describe('moments that are easy to miss', () => {
 });
 
 describe('an answer that a server still streams', () => {
-  it('is taken up on the node that was cut off', async () => {
-    const page = await openPage();
-    page.chats.configure({ transport: { ...page.script.transport, resumeStreamIsReplay: true } });
-    await page.cut('One?', 'Fir');
-    const { id } = page.chats.active.messages[1]!;
-    const { replay, resumed } = await page.takeUp();
-    await replay.say('Fir', 'st.');
-    await replay.finish();
-    await resumed;
-    expect(await page.saved()).toBe('q: One? | a: First.');
-    expect(page.chats.active.messages[1]!.id).toBe(id);
-    expect(page.engine.status(id)).toBe('complete');
-  });
-
   it('that breaks off again, before it said as much as before, loses none of its words', async () => {
     const page = await openPage();
     page.chats.configure({ transport: { ...page.script.transport, resumeStreamIsReplay: true } });
@@ -386,22 +332,6 @@ describe('an answer that a server still streams', () => {
     await page.chats.whenSettled();
     expect(await page.saved()).toBe('q: One? | a: First.');
     expect(page.engine.state.getState().branches).toHaveLength(1);
-  });
-
-  it('does not take back what the page gave its calls, of which the server knows nothing', async () => {
-    const page = await openPage();
-    page.chats.configure({ transport: { ...page.script.transport, resumeStreamIsReplay: true } });
-    const cut = await page.begin('Roll?');
-    const roll = { type: 'tool-input-available', toolCallId: '1', toolName: 'dice', input: {} } as const;
-    await cut.send({ type: 'start' }, roll);
-    await page.chats.active.addToolOutput({ tool: 'dice' as never, toolCallId: '1', output: 4 });
-    await cut.break();
-    await page.chats.whenSettled();
-    const { replay, resumed } = await page.takeUp();
-    await replay.send({ type: 'start' }, roll);
-    await replay.answer('There.');
-    await resumed;
-    expect(await page.saved()).toBe('q: Roll? | a: [dice output-available]/There.');
   });
 
   it('is taken up where the question is all that is left', async () => {
@@ -444,20 +374,6 @@ describe('an answer that a server still streams', () => {
     expect(await page.stored()).toBe('q: One? | a: First.');
     expect(page.engine.state.getState().branches).toHaveLength(1);
   });
-});
-
-it('a question and another try that are sent in one breath are asked in their order', async () => {
-  const page = await openPage();
-  await page.ask('One?', 'First.');
-  const chat = page.chats.active;
-  const sent = [chat.sendMessage({ text: 'Two?' }), chat.regenerate({ messageId: chat.messages[1]!.id })];
-  const second = await page.script.next();
-  expect(words(second.sent.messages)).toBe('q: One? | a: First. | q: Two?');
-  await second.answer('Second.');
-  await (await page.script.next()).answer('Other.');
-  await Promise.all(sent);
-  expect(await page.stored()).toBe('q: One? | a: First. | q: Two? | a: Second.');
-  expect(page.shown()).toBe('q: One? | a: Other.');
 });
 
 it.each([5, undefined, {}])('are not made for what is no engine: %o', async (engine) => {

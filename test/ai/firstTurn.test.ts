@@ -1,6 +1,5 @@
 import { describe, expect, it, vi } from 'vitest';
 import { InMemoryContextStore } from '../../src/store/memory.ts';
-import { said } from '../support/engine.ts';
 import { openPage, type Page } from './story.ts';
 
 /** Two pages on an unsaved chat: each is about to make a `main`, and only one will be. */
@@ -33,18 +32,5 @@ describe('a page that is not the first to write to a new chat', () => {
     const stored = await Promise.all(branches.map(({ name }) => two.stored(name)));
     expect(stored.join('\n')).toMatch(/q: One\? \| a: First\./);
     expect(stored.join('\n')).toMatch(/q: Two\? \| a: Second\./);
-  });
-
-  it('may still name the branch by the id that it had in mind', async () => {
-    const [one, two] = await twoPages();
-    const { branchId } = two.engine.state.getState();
-    await one.ask('One?', 'First.');
-    await vi.waitFor(() => expect(two.shown()).toBe('q: One? | a: First.'));
-    const id = await two.engine.ask(said('Two?'), { branch: branchId });
-    await two.engine.updateMessage(id, { ...said('Second.'), role: 'assistant' }, 'complete');
-    expect(await one.stored()).toBe('q: One? | a: First. | q: Two? | a: Second.');
-    await expect(two.engine.ask(said('?'), { branch: 'nowhere' })).rejects.toMatchObject({
-      code: 'branch-not-found',
-    });
   });
 });

@@ -1,5 +1,4 @@
 import type { ContextChat } from '../../src/ai/index.ts';
-import type { ContextStore } from '../../src/store/store.ts';
 import type { MortalPage } from './person.ts';
 import { noteOf } from './story.ts';
 
@@ -8,50 +7,11 @@ import { noteOf } from './story.ts';
  * what each page was doing.
  */
 
-/** The open calls on the pages' stores. */
-const asked: WeakMap<ContextStore, Set<Asked>> = new WeakMap();
-
-interface Asked {
-  readonly method: string;
-  readonly args: readonly unknown[];
-}
-
-/** Notes a call on a store until it is answered; returns the answer. */
-export function noteAnswer(
-  store: ContextStore,
-  method: string,
-  args: readonly unknown[],
-  answer: unknown,
-): void {
-  if (!(answer instanceof Promise)) return;
-  const open = asked.get(store) ?? new Set();
-  asked.set(store, open);
-  const question: Asked = { method, args };
-  open.add(question);
-  const close = (): void => void open.delete(question);
-  answer.then(close, close);
-}
-
-/** How many of an engine's last events are reported. */
-const EVENTS = 12;
-
-/** Collects the events of a page's engine, for a report. */
-export function listenTo({ engine }: MortalPage): readonly string[] {
-  const told: string[] = [];
-  engine.subscribe((event) => {
-    const { type, phase, action, id, status, message } = event as unknown as Record<string, unknown>;
-    told.push([type, phase, action, id, status, message].filter(Boolean).map(briefly).join(' '));
-    if (told.length > EVENTS) told.shift();
-  });
-  return told;
-}
-
 /** What a page is doing, line by line. */
-export async function stateOf(page: MortalPage, told: readonly string[] = []): Promise<string[]> {
+export async function stateOf(page: MortalPage): Promise<string[]> {
   const { engine, chats, script, store } = page;
   const { status, error, saveState, remoteMessages, branches } = engine.state.getState();
   const growing = engine.graph().nodes.filter(({ id }) => engine.status(id) === 'streaming');
-  const unanswered = [...(asked.get(engine.store) ?? [])];
   const held = await store.held('c');
   const all = new Set((chats as unknown as { all(): Iterable<ContextChat> }).all());
   const requests = script.requests.map(
@@ -59,13 +19,11 @@ export async function stateOf(page: MortalPage, told: readonly string[] = []): P
   );
   return [
     `engine: ${status} ${error?.code ?? ''}, ${saveState.state}, elsewhere ${list(remoteMessages.map(({ id }) => id))}`,
-    `waits for: ${list(unanswered.map(({ method, args }) => `${method}(${args.map(briefly).join(', ')})`))}`,
     `takes for growing: ${list(growing.map(({ id, parentId }) => `${briefly(id)} behind ${briefly(parentId)}`))}`,
     `locks held: ${list([...held])}`,
     `branches: ${list(branches.map(({ id, name, headMessageId }) => `${name} ${briefly(id)} at ${briefly(headMessageId)}`))}`,
     `requests: ${list(requests)}`,
     ...(await Promise.all([...all].map(chatState))),
-    `events: ${told.join('; ')}`,
   ];
 }
 

@@ -2,6 +2,7 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { Chat } from '@ai-sdk/react';
+import * as ai from 'ai';
 import {
   createUIMessageStream,
   DefaultChatTransport,
@@ -12,7 +13,7 @@ import {
 import { afterEach, describe, expect, it } from 'vitest';
 import { role } from '../../src/fragment/builders.ts';
 import { storedNodes } from '../support/stored.ts';
-import { type noteOf, openPage, words, type Page } from './story.ts';
+import { type noteOf, openPage, SDK, words, type Page } from './story.ts';
 
 let server: Server | undefined;
 
@@ -242,6 +243,25 @@ describe('over HTTP', () => {
     },
   );
 
+  it.each([
+    ['a page of HTML', '<!doctype html><p>Log in</p>'],
+    ['nothing', ''],
+    ['no line of data', ': ping\n\n'],
+    ['an opening, and no more', 'data: {"type":"start"}\n\n'],
+  ])('an answer of 200 with %s is told as none, and the question can be asked again', async (_, body) => {
+    const answers = [(response: ServerResponse) => void response.end(body)];
+    const { page } = await pageWith((response) =>
+      (answers.shift() ?? ((one) => speak(one, 'First.')))(response),
+    );
+    await page.chats.active.sendMessage({ text: 'One?' });
+    expect(page.chats.active.error?.message).toMatch(
+      /^(There was no answer: .* Try again, or check its address\.|The response body is empty\.)$/,
+    );
+    expect(await page.saved()).toBe('q: One?');
+    await page.chats.active.regenerate();
+    expect([await page.saved(), page.chats.active.error]).toEqual(['q: One? | a: First.', undefined]);
+  });
+
   it('plain text is an answer too', async () => {
     const { page, api } = await pageWith((response) => response.end('Just words.'));
     page.chats.configure({ transport: new TextStreamChatTransport({ api }) });
@@ -249,4 +269,38 @@ describe('over HTTP', () => {
     expect(await page.stored()).toBe('q: One? | a: Just words.');
     expect(page.engine.status(page.chats.active.messages[1]!.id)).toBe('complete');
   });
+});
+
+/** Its other end answers every request, and has nothing to resume. */
+class Socket {
+  readonly readyState = 1;
+  readonly bufferedAmount = 0;
+  onopen: (() => void) | null = null;
+  onmessage: ((event: { data: string }) => void) | null = null;
+  constructor() {
+    queueMicrotask(() => this.onopen?.());
+  }
+  send(text: string): void {
+    const { type, requestId } = JSON.parse(text) as { type: string; requestId: string };
+    const spoken = [
+      { type: 'start' },
+      { type: 'text-start', id: 't' },
+      { type: 'text-delta', id: 't', delta: 'First.' },
+      { type: 'text-end', id: 't' },
+      { type: 'finish' },
+    ];
+    const chunks = spoken.map((chunk, sequence) => ({ type: 'chunk', sequence, chunk }));
+    const frames =
+      type === 'send' ? [{ type: 'start' }, ...chunks, { type: 'end' }] : [{ type: 'no-active' }];
+    for (const frame of frames) this.onmessage?.({ data: JSON.stringify({ requestId, ...frame }) });
+  }
+  close(): void {}
+}
+
+it.runIf(SDK > 6)('a socket carries questions and answers as well', async () => {
+  const page = await openPage();
+  const transport = new ai.WebSocketChatTransport({ url: 'ws://127.0.0.1/chat', webSocket: Socket as never });
+  page.chats.configure({ transport });
+  await page.chats.active.sendMessage({ text: 'One?' });
+  expect(await page.saved()).toBe('q: One? | a: First.');
 });

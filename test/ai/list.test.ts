@@ -88,21 +88,6 @@ describe('a list that the app changed', () => {
     expect(await page.stored('main')).toBe('q: One? | a: First. | q: Two? | a: Second.');
     expect(page.shown()).toBe(await page.stored('main-v2'));
   });
-
-  it('may take an id twice: the second one gets its own', async () => {
-    const [first] = page.chats.active.messages;
-    await page.script.answer(page.chats.active.sendMessage(say('user', 'Three?', first!.id)), 'Third.');
-    expect(await page.stored()).toBe('q: One? | a: First. | q: Two? | a: Second. | q: Three? | a: Third.');
-    expect(new Set(page.chats.active.messages.map(({ id }) => id)).size).toBe(6);
-  });
-
-  it('that ends with an older answer lets it go on as a version of its own', async () => {
-    page.chats.active.messages = page.chats.active.messages.slice(0, 2);
-    await page.script.answer(page.chats.active.sendMessage(), 'And more.');
-    expect(page.shown()).toBe('q: One? | a: First./And more.');
-    expect(await page.stored('main')).toBe('q: One? | a: First. | q: Two? | a: Second.');
-    expect(await page.stored('main-v2')).toBe(page.shown());
-  });
 });
 
 describe('messages to begin with', () => {
@@ -130,21 +115,5 @@ describe('a question that no store can keep as it is', () => {
     const all = 'q: One? | a: First. | q: Two? | a: Second. | q: Odd? | a: Even. | q: Three? | a: Third.';
     expect(await page.saved()).toBe(all);
     expect(page.engine.state.getState().branches).toHaveLength(1);
-  });
-
-  it('whose metadata have no end is kept without them', async () => {
-    const metadata: { self?: object } = {};
-    metadata.self = metadata;
-    await page.script.answer(page.chats.active.sendMessage({ text: 'Odd?', metadata }), 'Even.');
-    expect(await page.stored()).toContain('q: Odd? | a: Even.');
-  });
-
-  it('because it is none is refused by name, and the chat goes on without it', async () => {
-    await page.chats.active.sendMessage({ role: 'user', parts: [{}] } as never);
-    expect(page.chats.active.status).toBe('error');
-    expect(page.chats.active.error).toMatchObject({ code: 'invalid-messages' });
-    expect(page.shown()).toBe('q: One? | a: First. | q: Two? | a: Second.');
-    await page.ask('Three?', 'Third.');
-    expect(await page.stored()).toBe('q: One? | a: First. | q: Two? | a: Second. | q: Three? | a: Third.');
   });
 });

@@ -1,4 +1,4 @@
-import { lastAssistantMessageIsCompleteWithToolCalls, type UIMessage, type UIMessageChunk } from 'ai';
+import { type UIMessage, type UIMessageChunk } from 'ai';
 import { textOf } from '../../src/graph/graph.ts';
 import type { MessageNode } from '../../src/store/reads.ts';
 import type { ContextChat } from '../../src/ai/index.ts';
@@ -7,7 +7,7 @@ import { InMemoryContextStore } from '../../src/store/memory.ts';
 import type { ContextStore } from '../../src/store/store.ts';
 import { realTime, type Time } from '../support/clock.ts';
 import type { Exchange } from '../support/transport.ts';
-import { listenTo, noteAnswer, stateOf } from './hanging.ts';
+import { stateOf } from './hanging.ts';
 import { noteOf, openPlainly, SDK, words, type Page } from './story.ts';
 import { allOf, callsIn, keyOf, queued, textsOf, waits, Witness, type Call } from './witness.ts';
 
@@ -20,18 +20,18 @@ import { allOf, callsIn, keyOf, queued, textsOf, waits, Witness, type Call } fro
 /** A page that can die: its later writes go nowhere, and its locks end. */
 export interface MortalPage extends Pick<Page, 'engine' | 'chats' | 'script' | 'store'> {
   kill(): void;
-  /** Sends by typing, where there is a text box; resolves when the question is asked. */
-  readonly type?: (text: string) => Promise<unknown>;
+  /** Sends by typing; resolves when the question is asked. */
+  readonly type: (text: string) => Promise<unknown>;
   /** Presses a button of the page; false where there is none of that name. `id`: in this message, or at this call. */
-  readonly press?: (name: string, id?: string) => boolean;
+  readonly press: (name: string, id?: string) => boolean;
   /** Edits by a button, where there is one; undefined where not. Resolves when the edit is asked. */
-  readonly edit?: (id: string, text: string) => Promise<unknown> | undefined;
+  readonly edit: (id: string, text: string) => Promise<unknown> | undefined;
   /** The callbacks of the app, line by line. */
-  readonly notices?: () => readonly string[];
+  readonly notices: () => readonly string[];
   /** The screen, in the form of {@link words}. */
-  readonly seen?: () => string;
+  readonly seen: () => string;
   /** The text of a message's pager, as `2 / 3`; '' without a pager. */
-  readonly pager?: (id: string) => string;
+  readonly pager: (id: string) => string;
 }
 
 /** A store for one page, and a function that ends the page. `pause`: how long each of its writes takes, in ms. */
@@ -50,7 +50,6 @@ export function mortal(
       const call = (args: unknown[]): unknown => (isDead ? never : Reflect.apply(value, target, args));
       return (...args: unknown[]): unknown => {
         const result = key === 'commit' && pause > 0 ? soon().then(() => call(args)) : call(args);
-        noteAnswer(own, String(key), args, result);
         return key === 'hold' && !isDead ? (result as Promise<() => void>).then(kept) : result;
       };
     },
@@ -72,8 +71,6 @@ const PAUSES = [0, 3, 0, 30];
 
 /** The settings of a run's pages. */
 interface Manner {
-  /** Whether the app sends answered tool calls on by itself. */
-  readonly automatic: boolean;
   /** How long each write takes, in ms. */
   readonly pause: number;
   readonly reconnect: Reconnect;
@@ -89,20 +86,6 @@ export type Reconnect = (
   signal: AbortSignal | undefined,
 ) => ReadableStream<UIMessageChunk> | null;
 
-/** Opens engine and chats, without a screen. */
-async function openMortal(store: ContextStore, { automatic, pause }: Manner): Promise<MortalPage> {
-  const own = mortal(store, pause);
-  const page = await openPlainly(
-    own.store,
-    automatic ? { sendAutomaticallyWhen: lastAssistantMessageIsCompleteWithToolCalls } : {},
-  );
-  const kill = (): void => {
-    own.kill();
-    page.engine.dispose();
-  };
-  return { ...page, store, kill };
-}
-
 type Opener = (reconnect: Reconnect) => Promise<MortalPage>;
 
 /** The surroundings of a run. */
@@ -111,8 +94,8 @@ export interface Place {
   readonly store: () => ContextStore;
   /** Default: real time. */
   readonly time?: Time;
-  /** Default: engine and chats, without a screen. */
-  readonly open?: (store: ContextStore, manner: Manner) => Promise<MortalPage>;
+  /** Opens a page of the app. */
+  readonly open: (store: ContextStore, manner: Manner) => Promise<MortalPage>;
 }
 
 /** An act of a person, or of a server; false where it is not possible. */
@@ -156,8 +139,6 @@ export class Run {
   readonly #pressed: Pressed[] = [];
   /** The acts that have not ended, and their pages. */
   readonly #running: Map<Promise<unknown>, { readonly page: MortalPage; readonly what: string }> = new Map();
-  /** The last events of each page's engine. */
-  readonly #told: Map<MortalPage, readonly string[]> = new Map();
   readonly #ended: Set<Exchange> = new Set();
   #words = 0;
   /** The answers that a server continues though their page is gone. */
@@ -168,25 +149,20 @@ export class Run {
   readonly #witness: Witness = new Witness((exchange) => !exchange.isStopped && !this.#ended.has(exchange));
 
   private constructor(seed: number, open: Opener, page: MortalPage, time: Time) {
-    this.#page = this.#watch(page);
+    this.#page = this.#witness.watch(page);
     this.#pages = [page];
     this.#open = open;
     this.#time = time;
     this.#random = randomOf(seed);
   }
 
-  #watch(page: MortalPage): MortalPage {
-    this.#told.set(page, listenTo(page));
-    return this.#witness.watch(page);
-  }
-
   /** Opens a page on a chat. Another one may open later. */
-  static async begin(seed: number, { store, time = realTime, open = openMortal }: Place): Promise<Run> {
+  static async begin(seed: number, { store, time = realTime, open }: Place): Promise<Run> {
     const opened = async (reconnect: Reconnect): Promise<MortalPage> => {
       const own = store();
       // A database takes time of its own.
       const pause = own instanceof InMemoryContextStore ? (PAUSES[seed % PAUSES.length] ?? 0) : 0;
-      const page = await time.during(open(own, { automatic: seed % 3 === 0, pause, reconnect }));
+      const page = await time.during(open(own, { pause, reconnect }));
       if (!page) throw new Error('A page does not open.');
       return page;
     };
@@ -254,7 +230,7 @@ export class Run {
     const chat = this.#chat;
     this.#note(`send ${text}`);
     this.#witness.sends(text, this.#page, this.#time.now);
-    if (this.#page.type && chat === this.#page.chats.active) {
+    if (chat === this.#page.chats.active) {
       this.#count('Send');
       return this.#run(this.#page.type(text), question);
     }
@@ -332,7 +308,7 @@ export class Run {
     this.#note(`answer ${toolCallId} ${approval ? approved : ''}`);
     const button = approval ? (approved ? 'Approve' : 'Deny') : 'Give';
     if (from === chat && this.#press(button, toolCallId))
-      return this.#pressed.push({ owner, toolCallId, page, told: page.notices?.().length ?? 0 }) > 0;
+      return this.#pressed.push({ owner, toolCallId, page, told: page.notices().length }) > 0;
     const given = async (): Promise<void> => {
       if (approval) await chat.addToolApprovalResponse({ id: approval.id, approved });
       else await chat.addToolOutput({ tool: 'dice' as never, toolCallId, output: input.sides });
@@ -391,7 +367,7 @@ export class Run {
       this.#witness.finds({ exchange, stream, signal, page: () => own.page });
       return stream;
     };
-    own.page = this.#watch(await this.#open(reconnect));
+    own.page = this.#witness.watch(await this.#open(reconnect));
     for (const [exchange, branchId] of taken) this.#witness.takesUp(own.page, exchange, branchId);
     return own.page;
   }
@@ -438,7 +414,7 @@ export class Run {
     const { text } = question;
     this.#note(`edit ${textOf(message)} to ${text}`);
     this.#witness.toBeStopped(this.#witness.growingIn(this.#page, chat));
-    const edited = chat === this.#page.chats.active && this.#page.edit?.(message.id, text);
+    const edited = chat === this.#page.chats.active && this.#page.edit(message.id, text);
     if (edited) this.#count('Edit');
     return this.#run(edited || chat.sendMessage({ text, messageId: message.id }), question);
   }
@@ -566,7 +542,7 @@ export class Run {
 
   /** Presses a button of the page, if it has one of that name. */
   #press(name: string, id?: string): boolean {
-    const isPressed = this.#page.press?.(name, id) ?? false;
+    const isPressed = this.#page.press(name, id);
     if (isPressed) this.#count(name);
     return isPressed;
   }
@@ -630,7 +606,7 @@ export class Run {
   /** Closes the pages. */
   close(): void {
     for (const page of this.#pages) {
-      for (const line of page.notices?.() ?? []) this.#count(`heard: ${line}`);
+      for (const line of page.notices()) this.#count(`heard: ${line}`);
       this.#witness.buries(page);
       page.kill();
     }
@@ -662,9 +638,7 @@ export class Run {
   async #hanging(): Promise<string[]> {
     const running = [...this.#running.values()].map(({ what }) => what);
     if (running.length === 0) return [];
-    const states = this.#pages.map(async (page, i) =>
-      (await stateOf(page, this.#told.get(page))).map((line) => `${i}: ${line}`),
-    );
+    const states = this.#pages.map(async (page, i) => (await stateOf(page)).map((line) => `${i}: ${line}`));
     return [`${running.length} promises hang: ${running.join(', ')}`, ...(await Promise.all(states)).flat()];
   }
 
@@ -751,7 +725,7 @@ export class Run {
         keys.has(keyOf(owner, toolCallId)) &&
         this.#pages.includes(page) &&
         !page
-          .notices?.()
+          .notices()
           .slice(told)
           .some((line) => line.startsWith('error')),
     );
@@ -780,7 +754,7 @@ export class Run {
     const head = engine.state.getState().headKey;
     const chain = !head ? [] : await store.getMessageChain('c', head, { limit: messages.length });
     const [shown, saved] = [words(chats.active.messages), words(messages)];
-    const [screen, stored] = [seen?.() ?? shown, words(chain.map(({ data }) => data))];
+    const [screen, stored] = [seen(), words(chain.map(({ data }) => data))];
     // Questions that an earlier page left queued are shown behind it, on pages that were opened since.
     const left = await leftOn({ engine }, store);
     const waiting = chats.active.messages.filter(({ id }) => engine.node(id) === undefined);
@@ -860,8 +834,8 @@ function misnumbered({ engine, chats, pager }: MortalPage, stored: readonly Mess
       .filter(({ parentKey, data }) => parentKey === node.parentKey && data.role === node.data.role);
     const own = versions.map((version) => version.key);
     const { index, keys } = engine.siblings(id);
-    const said = pager?.(id) ?? '';
-    const expected = pager && own.length > 1 ? `${own.indexOf(key) + 1} / ${own.length}` : '';
+    const said = pager(id);
+    const expected = own.length > 1 ? `${own.indexOf(key) + 1} / ${own.length}` : '';
     return [
       ...(keys.join() === own.join() && keys[index] === key
         ? []

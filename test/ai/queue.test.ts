@@ -7,7 +7,7 @@ import { InMemoryContextStore } from '../../src/store/memory.ts';
 import type { ContextStore } from '../../src/store/store.ts';
 import { fieldsIn } from '../support/stored.ts';
 import type { Exchange } from '../support/transport.ts';
-import { afterReload, changed, openPage, SDK, words, type Page } from './story.ts';
+import { afterReload, changed, openPage, words, type Page } from './story.ts';
 
 const { setTimeout: later } = globalThis;
 /** Waits for a task of the browser, also with a fake clock: writes to memory are done then. */
@@ -106,15 +106,6 @@ describe('a question that is sent while an answer grows', () => {
     expect([await kept(page.store), await page.store.held('c')]).toEqual(['', new Set()]);
   });
 
-  it('is one array for as long as nothing changes', async () => {
-    const { chat, first } = await waitingPage();
-    const { messages, waiting } = chat;
-    expect([chat.messages === messages, chat.waiting === waiting]).toEqual([true, true]);
-    await first.say('st');
-    expect([chat.messages === messages, chat.waiting === waiting]).toEqual([false, true]);
-    expect(chat.messages.at(-1)).toBe(messages.at(-1));
-  });
-
   it('is kept before the chat says that it is ready', async () => {
     const store = new InMemoryContextStore();
     const commit = store.commit.bind(store);
@@ -192,17 +183,6 @@ describe('a question that can be saved by nobody', () => {
     },
   );
 
-  it('leaves what waited when the page was left where it is, and the next one is asked behind that', async () => {
-    const reloaded = await reload((await waitingPage()).page);
-    await reloaded.chats.active.sendMessage(wordless).catch(() => {});
-    await settle();
-    expect(codeOf(reloaded.chats.active.error)).toBe('invalid-messages');
-    expect(reloaded.shown()).toBe('q: One? | a: Fir | q: Two? | q: Three?');
-    expect(await kept(reloaded.store)).toBe('q: Two? | q: Three?');
-    await reloaded.ask('Four?', 'Fourth.');
-    expect(await reloaded.stored()).toBe('q: One? | a: Fir | q: Two? | q: Three? | q: Four? | a: Fourth.');
-  });
-
   it('is no other words for one that waits: it stays what it was, and the app is told', async () => {
     const errors: unknown[] = [];
     const { page, chat } = await waitingPage(undefined, { onError: (error) => errors.push(codeOf(error)) });
@@ -234,21 +214,6 @@ describe('a question whose id is taken', () => {
 });
 
 describe('what waits, while it waits', () => {
-  it('stays when an app sets the list that it is told of when an answer is finished', async () => {
-    const { page, chat, first } = await waitingPage(undefined, {
-      onFinish: ({ messages }) => {
-        told.push(words(messages));
-        chat.messages = [...messages];
-      },
-    });
-    const told: string[] = [];
-    await first.finish();
-    await settle();
-    expect(told).toEqual(['q: One? | a: Fir']);
-    await answerAll(page, 'Second.', 'Third.');
-    expect(await page.stored()).toBe('q: One? | a: Fir | q: Two? | a: Second. | q: Three? | a: Third.');
-  });
-
   it.each<[string, (messages: UIMessage[]) => UIMessage[]]>([
     ['with a note at the answer', (list) => [list[0]!, { ...list[1]!, metadata: { cost: 1 } }]],
     ['without the answer', (list) => list.slice(0, -1)],
@@ -286,14 +251,6 @@ describe('what waits, while it waits', () => {
     await answerAll(page, 'Third.');
     expect(page.shown()).toContain('q: Two? | a: Sec | q: Three? | a: Third.');
     expect(await kept(page.store)).toBe('');
-  });
-
-  it('is taken back when an app clears the list', async () => {
-    const { page, chat, first } = await waitingPage();
-    await chat.stop();
-    chat.messages = [];
-    await settle();
-    expect([page.shown(), await kept(page.store), first.isStopped]).toEqual(['', '', true]);
   });
 
   it('is asked with the options of its new words, and where they have none with those that it was sent with', async () => {
@@ -412,16 +369,6 @@ describe('what waits, while it waits', () => {
     // No page holds the locks of them.
     expect(await page.store.held('c')).toEqual(new Set());
     await page.store.restoreChat('c');
-    const reloaded = await reload(page);
-    expect(reloaded.shown()).toBe('q: One? | a: Fir | q: Two? | q: Three?');
-  });
-
-  it('is not asked for a page that is gone: it is kept for the next one', async () => {
-    const { page, first } = await waitingPage();
-    await page.chats.dispose({ stop: true });
-    await settle();
-    expect([first.isStopped, page.script.requests.length]).toEqual([true, 1]);
-    expect([await kept(page.store), await page.store.held('c')]).toEqual(['q: Two? | q: Three?', new Set()]);
     const reloaded = await reload(page);
     expect(reloaded.shown()).toBe('q: One? | a: Fir | q: Two? | q: Three?');
   });
@@ -558,36 +505,6 @@ describe('a question that waits behind an answer that asks the page for somethin
     );
   });
 
-  it.skipIf(SDK < 6)('is asked when a person has approved of it, and the answer went on', async () => {
-    const page = await openPage(undefined, {
-      sendAutomaticallyWhen: ({ messages }) =>
-        messages.at(-1)?.parts.some((part) => 'state' in part && part.state === 'approval-responded') ??
-        false,
-    });
-    const chat = page.chats.active;
-    void chat.sendMessage({ text: 'Roll?' });
-    const first = await page.script.next();
-    await first.send({ type: 'start' }, { type: 'start-step' });
-    void chat.sendMessage({ text: 'Two?' });
-    await first.send(
-      { type: 'tool-input-available', toolCallId: 'k', toolName: 'dice', input: {} },
-      { type: 'tool-approval-request', approvalId: 'ok?', toolCallId: 'k' },
-      { type: 'finish-step' },
-    );
-    await first.finish();
-    await settle();
-    expect([page.shown(), page.script.requests.length]).toEqual([
-      'q: Roll? | a: [dice approval-requested] | q: Two?',
-      1,
-    ]);
-    void chat.addToolApprovalResponse({ id: 'ok?', approved: true });
-    const second = await page.script.next();
-    await second.send({ type: 'tool-output-available', toolCallId: 'k', output: 4 });
-    await second.answer('Four.');
-    await answerAll(page, 'Second.');
-    expect(await page.stored()).toBe('q: Roll? | a: [dice output-available]/Four. | q: Two? | a: Second.');
-  });
-
   it('is asked at once by stop(), which stops nothing then', async () => {
     const { page, chat } = await askingPage();
     await chat.stop();
@@ -613,14 +530,6 @@ describe('a question that waits behind an answer that asks the page for somethin
     expect(page.shown()).toBe('q: Roll? | a: [dice output-available]/Four.');
     await page.ask('Three?', 'Third.');
     expect(await kept(page.store)).toBe('');
-  });
-
-  it('is kept for the next page, which asks nothing by itself', async () => {
-    const { page } = await askingPage();
-    await page.chats.dispose({ stop: true });
-    const reloaded = await reload(page);
-    expect(reloaded.shown()).toBe('q: Roll? | a: [dice input-available] | q: Two?');
-    expect([page.script.requests.length, await kept(page.store)]).toEqual([1, 'q: Two?']);
   });
 });
 
@@ -673,13 +582,6 @@ describe('what waited when the page was left', () => {
     expect(await reloaded.saved()).toBe('q: One? | a: Fir | q: Two? | q: Three? | q: Four? | a: Fourth.');
   });
 
-  it('stands before the next question', async () => {
-    const reloaded = await reload((await waitingPage()).page);
-    await reloaded.ask('Four?', 'Fourth.');
-    expect(await reloaded.saved()).toBe('q: One? | a: Fir | q: Two? | q: Three? | q: Four? | a: Fourth.');
-    expect(await kept(reloaded.store)).toBe('');
-  });
-
   it('is taken back for good', async () => {
     const reloaded = await reload((await waitingPage()).page);
     reloaded.chats.active.messages = reloaded.chats.active.messages.slice(0, 2);
@@ -697,14 +599,6 @@ describe('what waited when the page was left', () => {
     void reloaded.chats.active;
     await settle();
     expect(reloaded.shown()).toBe('q: One? | a: Fir | q: Two? | q: Three?');
-  });
-
-  it('is shown where one looks, when its branch is deleted', async () => {
-    const { page } = await waitingPage();
-    await page.engine.btw();
-    await page.engine.deleteBranch('main');
-    const reloaded = await reload(page);
-    expect(reloaded.shown()).toBe('q: One? | q: Two? | q: Three?');
   });
 
   it('stays behind the answer that a server still streams, and is asked behind it', async () => {
@@ -780,17 +674,6 @@ describe('what waits in another tab', () => {
       expect(other.shown()).toBe('q: One? | a: Fir | q: Two?');
     },
   );
-
-  it('that both tabs show which opened after it is asked once', async () => {
-    const { page } = await waitingPage();
-    const [one, two] = [await reload(page), await reload(page)];
-    expect(one.shown()).toBe(two.shown());
-    void one.chats.active.regenerate();
-    await answerAll(one, 'Third.');
-    await settle();
-    expect(two.shown()).toBe('q: One? | a: Fir | q: Two? | q: Three? | a: Third.');
-    expect(two.engine.state.getState().branches).toHaveLength(1);
-  });
 
   it('is asked once when both press for it at the same moment: the other tab is told that it is busy', async () => {
     for (const isNamed of [false, true]) {

@@ -1,9 +1,8 @@
 import type { UIMessageChunk } from 'ai';
 import { beforeEach, describe, expect, it } from 'vitest';
-import { InMemoryContextStore } from '../../src/store/memory.ts';
-import type { ContextStore } from '../../src/store/store.ts';
-import { settle, type Exchange } from '../support/transport.ts';
-import { changed, openPage, type Page } from './story.ts';
+import '../../src/store/store.ts';
+import { type Exchange } from '../support/transport.ts';
+import { openPage, type Page } from './story.ts';
 
 const start: UIMessageChunk = { type: 'start' };
 const other: UIMessageChunk = { type: 'start', messageId: 'other' };
@@ -78,19 +77,4 @@ describe('an answer was cut off', () => {
     expect(await answerWith(...chunks)).toBe('nothing');
     expect(await page.stored()).toBe('q: Well?');
   });
-});
-
-it('saves for good what a call was asked, and not again with each word behind it', async () => {
-  const saved: string[] = [];
-  const data = new InMemoryContextStore();
-  const saveDraft: ContextStore['saveDraft'] = async (chatId, draft, options) => {
-    if (options?.isDurable) saved.push(draft.message.id);
-    return data.saveDraft(chatId, draft, options);
-  };
-  page = await openPage(changed(data, { saveDraft }));
-  exchange = await page.begin('Well?');
-  const call = { toolCallId: 'c', toolName: 'search', input: {}, providerExecuted: true } as const;
-  await exchange.send(start, step, open, word, { type: 'tool-input-available', ...call }, word, word, word);
-  await settle();
-  expect(saved).toEqual([page.chats.active.messages[1]?.id]);
 });

@@ -33,16 +33,6 @@ describe('reminders in a chat', () => {
     expect(await branches(page)).toEqual(['main']);
   });
 
-  test('keep the very objects of the list, so that nothing jumps', async () => {
-    const page = await reminded();
-    await page.ask('hello', 'hi');
-    const before = [...page.chats.active.messages];
-    await page.engine.updateChat({ title: 'A chat' });
-    await page.ask('and?', 'so');
-    expect(page.chats.active.messages.slice(0, 2)).toEqual(before);
-    expect(page.chats.active.messages[0]).toBe(before[0]);
-  });
-
   test('are not asked again by another try, and are by another question', async () => {
     const page = await reminded();
     await page.ask('hello', 'hi');

@@ -4,8 +4,7 @@ import { InMemoryContextStore } from '../../src/store/memory.ts';
 import type { ContextStore } from '../../src/store/store.ts';
 import { settle, type Exchange } from '../support/transport.ts';
 import { mortal } from './person.ts';
-import { fieldsIn } from '../support/stored.ts';
-import { afterReload, changed, openPage, SDK, words, type Page } from './story.ts';
+import { afterReload, changed, openPage, SDK, type Page } from './story.ts';
 
 // A page that dies in the middle of a Continue, and a server that goes on. Most servers replay the current request, which is
 // what came since Continue; some replay the whole answer.
@@ -199,13 +198,6 @@ describe('a Continue in whose middle the page was loaded anew', () => {
     const back = await reload(page, (replay) => again(replay, ['First ', 'and '], 'second.'));
     expect(await kept(back)).toBe('q: One? | a: First and second.');
   });
-
-  it('leaves nothing of it behind when the chat is deleted', async () => {
-    const page = await goingOn('First ', 'and ');
-    expect(Object.keys(await fieldsIn(page.store, 'going-on'))).toHaveLength(1);
-    await page.store.deleteChat(page.engine.chatId);
-    expect(await fieldsIn(page.store, 'going-on')).toEqual({});
-  });
 });
 
 describe('an answer that goes on after its tools were answered, in whose middle the page was loaded anew', () => {
@@ -220,12 +212,6 @@ describe('an answer that goes on after its tools were answered, in whose middle 
     await page.goOn(...words);
     return page;
   }
-
-  it('goes on behind the result', async () => {
-    const page = await answeredCall('A ');
-    const back = await reload(page, (replay) => again(replay, ['A '], 'four.'));
-    expect(await kept(back)).toBe('q: Roll? | a: Rolling. /[dice output-available]/A four.');
-  });
 
   it('keeps the result where the server replays all of it, and knows of none', async () => {
     const page = await answeredCall('A ');
@@ -322,14 +308,6 @@ describe('a page that asks its server for what it still streams', () => {
     expect(await back.stored('main-v2')).toBe('q: One? | a: Other.');
   });
 
-  it('is asked again at once when there is nothing to stop', async () => {
-    const page = await cutOff('First ');
-    const back = await openAnew(page);
-    void back.chats.active.resumeStream();
-    await back.script.answer(back.chats.active.regenerate(), 'Other.');
-    expect(back.shown()).toBe('q: One? | a: Other.');
-  });
-
   it('asks for none where the person looks at an earlier question', async () => {
     const page = await cutOff('First ');
     const back = await openAnew(page);
@@ -373,20 +351,19 @@ describe('a page that asks its server for what it still streams', () => {
   });
 
   it('asks for nothing while an answer is asked for or grows here, and can stop it', async () => {
-    const { page, serverHasNothing, save } = await openBefore();
+    const page = await openReplaying();
+    const offered = page.script.offer();
+    const second = await page.begin('One?');
     const chat = page.chats.active;
-    void chat.sendMessage({ text: 'Two?' });
-    save();
-    const second = await page.script.next();
     await chat.resumeStream();
     expect(chat.status).toBe('submitted');
-    await second.say('Sec');
+    await second.say('Fir');
     // As a component does that comes back.
     await chat.resumeStream();
-    expect([chat.status, serverHasNothing()]).toEqual(['streaming', false]);
+    expect([chat.status, offered.stream.locked]).toEqual(['streaming', false]);
     await chat.stop();
     expect([chat.status, second.isStopped]).toEqual(['ready', true]);
-    expect(await page.stored()).toBe('q: One? | a: First. | q: Two? | a: Sec');
+    expect(await page.stored()).toBe('q: One? | a: Fir');
   });
 });
 
@@ -413,48 +390,4 @@ interface Look {
   readonly replay: Exchange;
   readonly find: () => void;
   readonly resumed: Promise<void>;
-}
-
-/**
- * A page with an answer, whose disk writes nothing before it may, and whose server answers that it has nothing, when the test
- * says so.
- */
-async function openBefore(): Promise<Before> {
-  const disk = new InMemoryContextStore();
-  let save = (): void => {};
-  let saving: Promise<void> | undefined;
-  const commit: ContextStore['commit'] = async (...args) => {
-    await saving;
-    return disk.commit(...args);
-  };
-  const page = await openPage(changed(disk, { commit }));
-  await page.ask('One?', 'First.');
-  saving = new Promise((resolve) => (save = resolve));
-  const asked: (() => void)[] = [];
-  const reconnectToStream = (): Promise<null> => new Promise((resolve) => asked.push(() => resolve(null)));
-  page.chats.configure({ transport: { ...page.script.transport, reconnectToStream } });
-  const unsaved: string[] = [];
-  const chat = page.chats.active;
-  chat['~registerStatusCallback'](() => {
-    if (chat.status !== 'ready') return;
-    const lost = chat.messages.filter(({ id }) => !page.engine.node(id));
-    if (lost.length > 0) unsaved.push(words(lost));
-  });
-  const serverHasNothing = (): boolean => {
-    const answer = asked.shift();
-    answer?.();
-    return answer !== undefined;
-  };
-  return { page, unsaved, isAsked: () => asked.length > 0, serverHasNothing, save: () => save() };
-}
-
-interface Before {
-  readonly page: Page;
-  /** What was shown and not saved when the chat said `ready`. */
-  readonly unsaved: readonly string[];
-  /** Whether the server is asked at this moment. */
-  readonly isAsked: () => boolean;
-  /** Answers the oldest request to take up an answer; false where there is none. */
-  readonly serverHasNothing: () => boolean;
-  readonly save: () => void;
 }

@@ -2,8 +2,9 @@ import { lastAssistantMessageIsCompleteWithToolCalls, type UIMessage, type UIMes
 import { beforeEach, describe, expect, it, vi } from 'vitest';
 import { ContextError } from '../../src/errors.ts';
 import { InMemoryContextStore } from '../../src/store/memory.ts';
+import { say } from '../support/engine.ts';
 import { settle, type Exchange } from '../support/transport.ts';
-import { openPage, openPlainly, SDK, slowly, words, type Page } from './story.ts';
+import { openPage, slowly, words, type Page } from './story.ts';
 
 let page: Page;
 
@@ -116,49 +117,6 @@ describe("a tool's result", () => {
     await page.ask('And?', 'Four.');
     expect(await page.stored()).toBe('q: Roll? | a: [dice output-available] | q: And? | a: Four.');
   });
-
-  it('goes to the chat that asked, also when another branch is shown by then', async () => {
-    await page.ask('One?', 'First.');
-    const exchange = await askForDice();
-    const asking = page.chats.active;
-    await page.engine.rewind(page.chats.active.messages[0]!.id);
-    expect(page.shown()).toBe('q: One?');
-    await page.chats.active.addToolOutput(give(4));
-    await exchange.finish();
-    await page.chats.whenSettled();
-    expect(words(asking.messages)).toBe('q: One? | a: First. | q: Roll? | a: [dice output-available]');
-    expect(await page.stored('main')).toBe(words(asking.messages));
-    expect(page.shown()).toBe('q: One?');
-    await page.engine.switchBranch('main');
-    expect(page.chats.active).toBe(asking);
-  });
-
-  it('that no JSON can hold is kept as far as it can be', async () => {
-    await (await askForDice()).finish();
-    await page.chats.active.addToolOutput(give({ eyes: 4, roll: () => 5 }));
-    const [, answer] = (await page.store.getMessages('c')).map(({ data }) => data) as [UIMessage, UIMessage];
-    expect(answer.parts.at(-1)).toMatchObject({ state: 'output-available', output: { eyes: 4 } });
-  });
-});
-
-describe.runIf(SDK > 5)("a person's word on a tool", () => {
-  it('is saved on the node that asked for it', async () => {
-    const exchange = await page.begin('Roll?');
-    await exchange.send(...call('call-1'), {
-      type: 'tool-approval-request',
-      approvalId: 'ok?',
-      toolCallId: 'call-1',
-    });
-    await exchange.finish();
-    await page.chats.active.addToolApprovalResponse({ id: 'ok?', approved: true });
-    expect(await page.stored()).toBe('q: Roll? | a: [dice approval-responded]');
-    const next = await page.goOn();
-    expect(words(next.sent.messages)).toBe('q: Roll? | a: [dice approval-responded]');
-    await next.send({ type: 'tool-output-available', toolCallId: 'call-1', output: 6 });
-    await next.answer('Six.');
-    await page.chats.whenSettled();
-    expect(await page.stored()).toBe('q: Roll? | a: [dice output-available]/Six.');
-  });
 });
 
 it('saves each finished step durably, whatever happens after it', async () => {
@@ -171,16 +129,6 @@ it('saves each finished step durably, whatever happens after it', async () => {
   const [, answer] = await page.store.getMessages('c');
   expect(answer).toMatchObject({ status: 'streaming' });
   expect(words([answer!.data])).toBe('a: [dice output-available]');
-});
-
-it('does not send half a tool call on', async () => {
-  const exchange = await page.begin('Roll?', 'Rolling. ');
-  await exchange.send(...call('call-1').slice(2));
-  await page.chats.active.stop();
-  expect(page.shown()).toBe('q: Roll? | a: Rolling. /[dice input-available]');
-  void page.chats.active.sendMessage({ text: 'Well?' });
-  expect(words((await page.script.next()).sent.messages)).toBe('q: Roll? | a: Rolling.  | q: Well?');
-  expect(await page.stored()).toBe('q: Roll? | a: Rolling. /[dice input-available] | q: Well? | a: ');
 });
 
 it('that an answer elsewhere would write over is refused: in the chat, and to whoever waits for it', async () => {
@@ -257,45 +205,26 @@ it.each(['streams', 'was stopped'])(
   },
 );
 
-/** Gives a result on the shown branch at each of many moments after another branch with the answer was continued. */
-async function givenWhileAsked(
-  chunks: readonly UIMessageChunk[],
-  then: (given: Page['chats']['active'], exchange: Exchange, delay: number) => Promise<void>,
-  act: (chat: Page['chats']['active']) => PromiseLike<void> | void,
-): Promise<void> {
-  for (let delay = 0; delay < 60; delay += 4) {
-    page = await openPage(slowly(new InMemoryContextStore(), 1));
-    const first = await page.begin('Roll?');
-    await first.send(...chunks);
-    await first.finish();
-    await page.chats.whenSettled();
-    const aside = page.chats.get((await page.engine.btw()).name)!;
-    await expect.poll(() => aside.messages.length, { interval: 1 }).toBe(2);
-    const asked = aside.sendMessage();
-    for (let turn = 0; turn < delay; turn += 1) await Promise.resolve();
-    await act(page.chats.active);
-    await then(page.chats.active, await page.script.next(), delay);
-    await asked;
-  }
-}
-
 it('whose id was used before in its answer does not get what that one got, when one beside it is answered', async () => {
-  await givenWhileAsked(
-    [
-      ...call('call-1').slice(0, 3),
-      { type: 'tool-output-available', toolCallId: 'call-1', output: 1 },
-      ...call('call-1').slice(1, 3),
-      ...call('call-2').slice(2),
-    ],
-    async (_main, exchange, delay) => {
-      await exchange.answer('So.');
-      await page.chats.whenSettled();
-      const saved =
-        'q: Roll? | a: [dice output-available]/[dice input-available]/[dice output-available]/So.';
-      expect(await page.stored(), `after ${delay}`).toBe(saved);
-    },
-    (main) => main.addToolOutput(give(2, 'call-2')),
+  page = await openPage(slowly(new InMemoryContextStore(), 1));
+  const first = await page.begin('Roll?');
+  await first.send(
+    ...call('call-1').slice(0, 3),
+    { type: 'tool-output-available', toolCallId: 'call-1', output: 1 },
+    ...call('call-1').slice(1, 3),
+    ...call('call-2').slice(2),
   );
+  await first.finish();
+  await page.chats.whenSettled();
+  const aside = page.chats.get((await page.engine.btw()).name)!;
+  await expect.poll(() => aside.messages.length, { interval: 1 }).toBe(2);
+  const asked = aside.sendMessage();
+  await page.chats.active.addToolOutput(give(2, 'call-2'));
+  await (await page.script.next()).answer('So.');
+  await asked;
+  await page.chats.whenSettled();
+  const saved = 'q: Roll? | a: [dice output-available]/[dice input-available]/[dice output-available]/So.';
+  expect(await page.stored()).toBe(saved);
 });
 
 it('whose result finds no network has something left to say', async () => {
@@ -338,10 +267,7 @@ describe('the result of a tool that takes its time', () => {
   });
 
   it('is saved on the node that called when that is not loaded any more', async () => {
-    // A page that shows each of the hundred takes a second.
-    page.engine.dispose();
-    const other = await openPlainly(page.store);
-    for (let i = 0; i < 100; i += 1) await other.ask(`${i}?`, 'Yes.');
+    await say(page.engine, ...Array.from({ length: 100 }, (_, i) => [`q${i}`, `a${i}`]).flat());
     const later = await openPage(page.store);
     expect(later.shown()).not.toContain('dice');
     await later.chats.active.addToolOutput(give(4));

@@ -3,9 +3,8 @@ import { AbstractChat, type ChatState, type ChatStatus, type UIMessage } from 'a
 import { beforeEach, describe, expect, it } from 'vitest';
 import { withContext, type WithContextOptions } from '../../src/ai/index.ts';
 import { ContextEngine } from '../../src/engine/engine.ts';
-import { InMemoryContextStore } from '../../src/store/memory.ts';
 import { settle } from '../support/transport.ts';
-import { changed, openPage, words, type Page } from './story.ts';
+import { openPage, words, type Page } from './story.ts';
 
 /** An app's own chat: the AI SDK's, over the plainest state. */
 class OwnChat extends AbstractChat<UIMessage> {
@@ -147,36 +146,6 @@ describe('withContext, around a transport of a chat of one’s own', () => {
     expect(await page.stored()).toBe('q: One? | a: First.');
   });
 
-  it('goes on with an answer that a server replays from where it was let go on', async () => {
-    await cutOff('First ');
-    const more = chat.sendMessage();
-    const rest = await page.script.next();
-    await rest.say('and ');
-    await rest.break();
-    await more;
-    const late = new OwnChat(page);
-    late.messages = page.engine.state.getState().messages.slice();
-    const replay = page.script.offer();
-    const resumed = late.resumeStream();
-    await settle();
-    await replay.answer('and ', 'second.');
-    await resumed;
-    expect(await page.stored()).toBe('q: One? | a: First and second.');
-  });
-
-  it('takes it up once where the chat asks twice, as StrictMode has it', async () => {
-    await cutOff('Fir');
-    const late = new OwnChat(page);
-    late.messages = page.engine.state.getState().messages.slice();
-    const replays = [page.script.offer(), page.script.offer()];
-    const resumed = [late.resumeStream(), late.resumeStream()];
-    await expect.poll(() => replays.some(({ stream }) => stream.locked)).toBe(true);
-    for (const replay of replays) if (!replay.isStopped) await replay.answer('Fir', 'st.');
-    await Promise.all(resumed);
-    expect(words(late.messages)).toBe('q: One? | a: First.');
-    expect(await page.stored()).toBe('q: One? | a: First.');
-  });
-
   it('lets go of an answer behind which another turn was saved before it was found', async () => {
     await cutOff('Fir');
     const { promise: asked, resolve: ask } = Promise.withResolvers<void>();
@@ -192,23 +161,6 @@ describe('withContext, around a transport of a chat of one’s own', () => {
     await resumed;
     expect(await page.stored()).toBe('q: One? | a: Fir | q: Two? | a: Sec');
   });
-});
-
-it('withContext keeps what an answer asks before it shows', async () => {
-  const store = new InMemoryContextStore();
-  const saveDraft: typeof store.saveDraft = async (...args) => {
-    await new Promise((resolve) => setTimeout(resolve, 20));
-    return store.saveDraft(...args);
-  };
-  page = await openPage(changed(store, { saveDraft }));
-  chat = new OwnChat(page);
-  void chat.sendMessage({ text: 'Roll?' });
-  const exchange = await page.script.next();
-  await exchange.say('Rolling. ');
-  void exchange.send({ type: 'tool-input-available', toolCallId: 't1', toolName: 'dice', input: {} });
-  const asked = 'q: Roll? | a: Rolling. /[dice input-available]';
-  while (words(chat.messages) !== asked) await settle();
-  expect(await page.stored()).toBe(asked);
 });
 
 describe('withContext, told which chat it belongs to', () => {
@@ -315,13 +267,6 @@ describe("a tool's result, given in a chat of one's own", () => {
       'q: Roll? | a: [dice output-available] | q: And?',
     );
     expect(await page.stored()).toBe(all);
-    expect(page.engine.state.getState().branches).toHaveLength(1);
-  });
-
-  it('goes there when the answer goes on by itself, too', async () => {
-    await roll();
-    await page.script.answer(chat.sendMessage(), 'Four.');
-    expect(await page.stored()).toBe('q: Roll? | a: [dice output-available]/Four.');
     expect(page.engine.state.getState().branches).toHaveLength(1);
   });
 

@@ -1,9 +1,8 @@
 import { useChat, type UseChatHelpers } from '@ai-sdk/react';
 import { act, cleanup, render, screen } from '@testing-library/react';
 import type { UIMessage } from 'ai';
-import { StrictMode, useEffect, useInsertionEffect, useLayoutEffect, type ReactNode } from 'react';
+import { StrictMode, useEffect, useInsertionEffect, type ReactNode } from 'react';
 import { hydrateRoot } from 'react-dom/client';
-import { renderToString } from 'react-dom/server';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { createContextChats, useContextChat, type UseContextChatOptions } from '../../src/ai/index.ts';
 import { ContextEngine } from '../../src/engine/engine.ts';
@@ -12,7 +11,6 @@ import { useMessageBranch } from '../../src/react/useMessageBranch.ts';
 import { InMemoryContextStore } from '../../src/store/memory.ts';
 import { said } from '../support/engine.ts';
 import { scriptedTransport, settle, type Exchange, type ScriptedTransport } from '../support/transport.ts';
-import { requestOf } from './acted.ts';
 import { afterReload, words } from './story.ts';
 
 let engine: ContextEngine;
@@ -83,8 +81,16 @@ async function open(options?: Partial<UseContextChatOptions>): Promise<ReturnTyp
 }
 
 /** Does something, and gives the request that it leads to; its answer says these words, and grows. */
-const requestAfter = (action: () => unknown, ...words: string[]): Promise<Exchange> =>
-  requestOf(script, action, ...words);
+async function requestAfter(action: () => unknown, ...answer: string[]): Promise<Exchange> {
+  const exchange = await act(async () => {
+    void action();
+    const next = await script.next();
+    await settle();
+    return next;
+  });
+  if (answer.length > 0) await act(() => exchange.say(...answer));
+  return exchange;
+}
 
 async function answer(exchange: Exchange, ...texts: string[]): Promise<void> {
   await act(() => exchange.say(...texts));
@@ -164,16 +170,6 @@ describe('an untouched useChat', () => {
     ]);
   });
 
-  it('keeps the objects of messages that did not change, through a stream and back to a branch', async () => {
-    await open();
-    await answer(await requestAfter(() => chat.sendMessage({ text: 'One?' })), 'First.');
-    const before = chat.messages;
-    const exchange = await requestAfter(() => chat.sendMessage({ text: 'Two?' }), 'Sec');
-    expect(chat.messages.slice(0, 2).every((message, i) => message === before[i])).toBe(true);
-    await act(() => exchange.finish());
-    expect(chat.messages.slice(0, 2).every((message, i) => message === before[i])).toBe(true);
-  });
-
   it('calls back what it was given last', async () => {
     const first = vi.fn<OnFinish>();
     const last = vi.fn<OnFinish>();
@@ -196,55 +192,6 @@ describe('an untouched useChat', () => {
     expect(shown()).toBe('q: Old? | a: Old. | q: New? | a: New.');
     expect(engine.state.getState().branches).toHaveLength(1);
   });
-
-  it('sends from an effect on mount, once, also under StrictMode', async () => {
-    function Eager(): ReactNode {
-      const helpers = useChat(useContextChat({ transport: script.transport }));
-      const { sendMessage } = helpers;
-      useEffect(() => {
-        chat = helpers;
-      });
-      useEffect(() => {
-        void sendMessage({ text: 'Hello?' });
-      }, [sendMessage]);
-      return null;
-    }
-    render(
-      <ContextEngineProvider engine={engine}>
-        <Eager />
-      </ContextEngineProvider>,
-    );
-    const exchange = await act(() => script.next());
-    await answer(exchange, 'Hi.');
-    expect(shown()).toBe('q: Hello? | a: Hi.');
-  });
-});
-
-it('looks at the engine while it renders, and not again behind each render: words stream by the dozen a second', async () => {
-  const spies = [
-    vi.spyOn(engine.state, 'getState'),
-    vi.spyOn(engine, 'siblings'),
-    vi.spyOn(engine, 'status'),
-  ];
-  const looks = (): number => spies.reduce((sum, { mock }) => sum + mock.calls.length, 0);
-  let rendered = 0;
-  function Looking(): ReactNode {
-    useChat(useContextChat({ transport: script.transport }));
-    useMessageBranch('m1');
-    useLayoutEffect(() => void (rendered = looks()));
-    return null;
-  }
-  const looking = (): ReactNode => (
-    <ContextEngineProvider engine={engine}>
-      <Looking />
-    </ContextEngineProvider>
-  );
-  const page = render(looking());
-  await act(() => engine.ready());
-  const before = looks();
-  page.rerender(looking());
-  expect(rendered).toBeGreaterThan(before);
-  expect(looks()).toBe(rendered);
 });
 
 describe('a component that goes', () => {
@@ -324,24 +271,6 @@ describe('a component that goes', () => {
     await settle();
     await answer(exchange, 'brown ', 'fox');
     expect(words((await engine.resolve()).messages)).toBe('q: One? | a: The quick brown fox');
-  });
-});
-
-describe('two components of one engine', () => {
-  it('show the same chat', async () => {
-    let other: UIMessage[] = [];
-    function Other(): ReactNode {
-      const { messages } = useChat(useContextChat({ transport: script.transport }));
-      useEffect(() => {
-        other = messages;
-      });
-      return null;
-    }
-    await showAll(<Chat key="chat" />, <Other key="other" />);
-    const exchange = await requestAfter(() => chat.sendMessage({ text: 'One?' }), 'Fir');
-    expect(words(other)).toBe('q: One? | a: Fir');
-    expect(other).toBe(chat.messages);
-    await act(() => exchange.finish());
   });
 });
 
@@ -431,19 +360,6 @@ describe('two branches of one engine, side by side', () => {
 });
 
 describe('on a server', () => {
-  it('shows nothing, reads nothing, and needs no more than a provider', () => {
-    const Page = (): ReactNode => {
-      const { messages, status } = useChat(useContextChat({ transport: script.transport }));
-      return `${messages.length} ${status}`;
-    };
-    const page = (
-      <ContextEngineProvider chatId="c" store={new InMemoryContextStore()}>
-        <Page />
-      </ContextEngineProvider>
-    );
-    expect(renderToString(page)).toBe('0 ready');
-  });
-
   it('shows what it rendered while the page comes to life, and then what is there', async () => {
     await engine.ask(said('q', 'Old?'));
     const Page = (): ReactNode => {
@@ -463,14 +379,6 @@ describe('on a server', () => {
     });
     expect(complaints).toEqual([]);
     expect(container.innerHTML).toBe('<p>q: Old?</p>');
-  });
-
-  it('is refused by name without a provider', () => {
-    const Page = (): ReactNode => {
-      useContextChat({ transport: script.transport });
-      return null;
-    };
-    expect(() => renderToString(<Page />)).toThrow(expect.objectContaining({ code: 'provider-missing' }));
   });
 });
 

@@ -3,7 +3,7 @@ import { beforeEach, describe, expect, it } from 'vitest';
 import { InMemoryContextStore } from '../../src/store/memory.ts';
 import type { ContextStore } from '../../src/store/store.ts';
 import { type Exchange } from '../support/transport.ts';
-import { afterReload, noteOf, openPage, slowly, words, type Page } from './story.ts';
+import { afterReload, noteOf, openPage, words, type Page } from './story.ts';
 
 /**
  * Continue on an answer in the middle of a conversation makes a version of it, with its first word: a version without new words
@@ -202,19 +202,6 @@ describe('an answer in mid-conversation that goes on in two tabs', () => {
     expect(there.shown()).toBe('q: One? | a: The quick red fox.');
   });
 
-  it('asks once, also where both press at one moment, on a slow disk', async () => {
-    const disk = slowly(store);
-    page = await openThere(disk);
-    const there = await openThere(disk);
-    const pressed = [page.chats.active.sendMessage(), there.chats.active.sendMessage()];
-    await expect.poll(() => page.script.requests.length + there.script.requests.length).toBe(1);
-    const [first, second] = page.script.requests.length > 0 ? [page, there] : [there, page];
-    await expect.poll(() => second.chats.active.error).toMatchObject({ code: 'busy' });
-    await (await first.script.next()).answer('brown fox.');
-    await Promise.all(pressed);
-    expect(second.script.requests).toHaveLength(0);
-  });
-
   it('asks nothing for a tab that sees the version grow', async () => {
     const there = await openThere();
     const { exchange: own } = await goOn();
@@ -239,17 +226,6 @@ describe('an answer in mid-conversation that goes on in two tabs', () => {
 describe('a call in an answer in mid-conversation', () => {
   const give = { tool: 'dice', toolCallId: 't1', output: 6 } as never;
   const given = 'a: The quick /[dice output-available]';
-
-  it('gets its result where it was asked when the answer was to go on, and never did', async () => {
-    store = new InMemoryContextStore();
-    await open(CALL);
-    const { more } = await goOn();
-    await page.chats.active.stop();
-    await more;
-    await page.chats.active.addToolOutput(give);
-    expect(await page.stored()).toBe(`q: One? | ${given} | q: Two? | a: Second.`);
-    expect(page.engine.siblings(cut).ids).toEqual([cut]);
-  });
 
   it('gets it there, and in the version, when it comes before the first word', async () => {
     store = new InMemoryContextStore();

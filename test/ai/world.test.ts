@@ -1,10 +1,10 @@
-import type { UIMessage } from 'ai';
-import { beforeEach, describe, expect, it, vi } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { ContextError } from '../../src/errors.ts';
 import { InMemoryContextStore } from '../../src/store/memory.ts';
 import type { ContextStore } from '../../src/store/store.ts';
+import { engineOn, say } from '../support/engine.ts';
 import { settle, type Exchange } from '../support/transport.ts';
-import { changed, openPage, openPlainly, slowly, words, type Page } from './story.ts';
+import { changed, openPage, words, type Page } from './story.ts';
 
 /** A store whose disk fills up on demand. */
 function fillable(): { store: ContextStore; disk: { isFull: boolean }; memory: InMemoryContextStore } {
@@ -103,65 +103,6 @@ describe('two pages on one chat', () => {
     expect(two.chats.active).not.toBe(chat);
   });
 
-  it('let only the one answer a call of a tool in which the answer grows', async () => {
-    const store = new InMemoryContextStore();
-    const [one, two] = [await openPage(store), await openPage(store)];
-    const exchange = await one.begin('Roll?');
-    await exchange.send({ type: 'tool-input-available', toolCallId: '1', toolName: 'dice', input: {} });
-    await exchange.finish();
-    await expect.poll(() => two.shown()).toBe('q: Roll? | a: [dice input-available]');
-    const goingOn = await one.goOn();
-    await settle();
-    const output = { tool: 'dice' as never, toolCallId: '1', output: 4 as never };
-    await expect(two.chats.active.addToolOutput(output)).rejects.toMatchObject({ code: 'busy' });
-    await one.chats.active.addToolOutput(output);
-    await goingOn.finish();
-    await one.chats.whenSettled();
-    expect(await one.stored()).toBe('q: Roll? | a: [dice output-available]');
-    await expect.poll(() => two.shown()).toBe(one.shown());
-  });
-
-  describe('of which one gives a result of a tool while the other goes on with the answer', () => {
-    let [one, two]: Page[] = [];
-
-    beforeEach(async () => {
-      const store = new InMemoryContextStore();
-      [one, two] = [await openPage(slowly(store)), await openPage(slowly(store))];
-      const exchange = await one.begin('Roll?');
-      await exchange.send({ type: 'tool-input-available', toolCallId: '1', toolName: 'dice', input: {} });
-      await exchange.finish();
-      await one.chats.whenSettled();
-      await vi.waitUntil(() => two?.shown() === 'q: Roll? | a: [dice input-available]', 15_000);
-    });
-
-    const result = { tool: 'dice' as never, toolCallId: '1', output: 4 };
-    const give = (): Promise<void> => two!.chats.active.addToolOutput(result) as Promise<void>;
-    const goOn = (): Promise<void> => one!.chats.active.sendMessage();
-
-    it('keep the result that came first, and go on from it', async () => {
-      const given = give();
-      await settle();
-      const gone = goOn();
-      const more = await one!.script.next();
-      expect(words(more.sent.messages)).toBe('q: Roll? | a: [dice output-available]');
-      await more.say('Four');
-      expect(one!.shown()).toBe('q: Roll? | a: [dice output-available]/Four');
-      await more.answer('.');
-      await Promise.all([given, gone]);
-      expect([await one!.stored(), one!.chats.active.error]).toEqual([one!.shown(), undefined]);
-      expect(one!.shown()).toBe('q: Roll? | a: [dice output-available]/Four.');
-    });
-
-    it('refuse the result that came second', async () => {
-      const gone = goOn();
-      await settle();
-      await expect(give()).rejects.toMatchObject({ code: 'busy' });
-      await (await one!.script.next()).finish();
-      await gone;
-      expect(await one!.stored()).toBe('q: Roll? | a: [dice input-available]');
-    });
-  });
-
   it('stop answering when the chat is deleted, and begin it anew with what is said', async () => {
     const store = new InMemoryContextStore();
     const page = await openPage(store);
@@ -219,17 +160,6 @@ describe('a branch that is deleted in mid-answer', () => {
     await expect.poll(() => page.shown()).toBe('q: One? | a: First. | q: Two? | a: Second.');
     expect(exchange.isStopped).toBe(false);
   });
-
-  it('asks nothing that waits on it: that stands where one looks', async () => {
-    const exchange = await answering('Sec');
-    void page.chats.active.sendMessage({ text: 'Three?' });
-    await settle();
-    await page.engine.deleteBranch('main');
-    await expect.poll(() => exchange.isStopped && page.shown()).toBe('q: One? | a: First. | q: Three?');
-    await page.chats.whenSettled();
-    await settle();
-    expect(page.script.requests).toHaveLength(2);
-  });
 });
 
 it('a chat that is deleted in mid-answer and brought back has every word that was said', async () => {
@@ -249,11 +179,12 @@ it('a chat that is deleted in mid-answer and brought back has every word that wa
   expect(await page.stored()).toBe('q: One? | a: The quick brown fox jumps.');
 });
 
-/** A conversation of so many turns, more than a page loads when it opens. */
-async function longChat(turns: number): Promise<{ store: ContextStore; messages: readonly UIMessage[] }> {
-  const page = await openPlainly();
-  for (let turn = 0; turn < turns; turn += 1) await page.ask(`q${turn}`, `a${turn}`);
-  return { store: page.store, messages: page.chats.active.messages };
+/** A conversation `q0 > a0 > q1 …` of so many turns, more than a page loads when it opens. */
+async function longChat(turns: number): Promise<ContextStore> {
+  const engine = engineOn(undefined, { userId: 'me' });
+  await say(engine, ...Array.from({ length: turns }, (_, i) => [`q${i}`, `a${i}`]).flat());
+  engine.dispose();
+  return engine.store;
 }
 
 describe('what the chat shows', () => {
@@ -282,7 +213,7 @@ describe('what the chat shows', () => {
   });
 
   it('grows at its beginning as earlier messages are loaded, also while an answer grows', async () => {
-    const { store } = await longChat(150);
+    const store = await longChat(150);
     const page = await openPage(store);
     expect(page.chats.active.messages).toHaveLength(200);
     const exchange = await page.begin('More?', 'Ye');
@@ -299,26 +230,14 @@ describe('what the chat shows', () => {
   });
 
   it('may be versions of a message that is not loaded yet: a pager that knows its id finds it', async () => {
-    const { store, messages } = await longChat(110);
-    const [root, answer] = messages;
+    const store = await longChat(110);
     const page = await openPage(store);
-    await page.script.answer(page.engine.attached!.edit(root!.id, 'Edited'), 'Answered');
+    await page.script.answer(page.engine.attached!.edit('q0', 'Edited'), 'Answered');
     expect(page.shown()).toBe('q: Edited | a: Answered');
     const other = await openPage(store);
-    await other.script.answer(other.engine.attached!.regenerate(answer!.id), 'Again');
+    await other.script.answer(other.engine.attached!.regenerate('a0'), 'Again');
     expect(other.shown()).toBe('q: q0 | a: Again');
     expect((await other.stored()).length).toBeGreaterThan(1000);
-  });
-
-  it('forks at the first message that is loaded as at any other', async () => {
-    const { store } = await longChat(110);
-    const page = await openPage(store);
-    const [oldest] = page.chats.active.messages;
-    await page.reword(oldest!.id, 'Edited', 'Answered');
-    const parent = page.engine.node(oldest!.id)!.parentId;
-    expect(page.engine.node(page.chats.active.messages.at(-2)!.id)!.parentId).toBe(parent);
-    expect(await page.stored('main-v2')).toMatch(/q: q9 \| a: a9 \| q: Edited \| a: Answered$/);
-    expect(page.shown()).toMatch(/q: q9 \| a: a9 \| q: Edited \| a: Answered$/);
   });
 
   it.each([
@@ -328,7 +247,7 @@ describe('what the chat shows', () => {
     'says so, to the person too, where what stands before a message that is %s cannot be read',
     async (_, act) => {
       const disk = { isGone: false };
-      const { store } = await longChat(110);
+      const store = await longChat(110);
       const bodies: ContextStore['bodies'] = async (...args) => {
         if (disk.isGone) throw new ContextError('store-unavailable', 'The disk is gone.');
         return store.bodies(...args);

@@ -176,11 +176,6 @@ function Composer({ chat }: { readonly chat: Chat }): ReactNode {
     setFiles(undefined);
     if (picker.current) picker.current.value = '';
   };
-  const attach = (event: { preventDefault(): void }, { files }: DataTransfer): void => {
-    if (files.length === 0) return;
-    event.preventDefault();
-    setFiles(files);
-  };
   return (
     <form onSubmit={send}>
       <input
@@ -190,14 +185,7 @@ function Composer({ chat }: { readonly chat: Chat }): ReactNode {
         ref={picker}
         onChange={(event) => setFiles(event.target.files ?? undefined)}
       />
-      <input
-        aria-label="Message"
-        value={text}
-        onChange={(event) => setText(event.target.value)}
-        onPaste={(event) => attach(event, event.clipboardData)}
-        onDragOver={(event) => event.preventDefault()}
-        onDrop={(event) => attach(event, event.dataTransfer)}
-      />
+      <input aria-label="Message" value={text} onChange={(event) => setText(event.target.value)} />
       <button>Send</button>
     </form>
   );

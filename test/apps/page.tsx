@@ -7,43 +7,18 @@ import { chatsOf } from '../../src/ai/contextChats.ts';
 import { textOf } from '../../src/graph/graph.ts';
 import { mortal, type MortalPage, type Reconnect } from '../ai/person.ts';
 import { noteOf } from '../ai/story.ts';
-import { picked } from '../support/fileList.ts';
 import { scriptedTransport } from '../support/transport.ts';
-import type { Additions, AppProps } from './ChatView.tsx';
+import type { Additions } from './ChatView.tsx';
 import { mountApp } from './mounted.tsx';
 
-/** A page with the app, and what a person does there. */
-export interface AppPage extends MortalPage {
-  readonly type: (text: string) => Promise<void>;
-  /**
-   * Presses the last button of that name; false where there is none. `at`: only in the message at this place, or in what
-   * has this id: a message, or the call of a tool.
-   */
-  readonly press: (name: string, at?: number | string) => boolean;
-  /** Puts other words in the place of a question; undefined where it has no such button. Resolves when they are asked. */
-  readonly edit: (at: number | string, text: string) => Promise<void> | undefined;
-  /** Picks files, to be sent with what is typed next. */
-  readonly attach: (...files: File[]) => void;
-  readonly seen: () => string;
-  /** What the pager of a message says, as `2 / 3`; '' where it has none. */
-  readonly pager: (id: string) => string;
-  /** What is said in the alert; '' where there is none. */
-  readonly alert: () => string;
-  readonly status: () => string;
-  /** The callbacks of the app so far, line by line. */
-  readonly notices: () => readonly string[];
-}
-
 /** How a page opens. */
-export interface Opening extends Pick<AppProps, 'settings'> {
+export interface Opening {
   /** How long each write takes, in ms. Default: no time. */
   readonly pause?: number;
   /** Default: a server that has nothing to take up. */
   readonly reconnect?: Reconnect;
   /** How long a server takes to say what there is to take up, in ms. Default: no time. */
   readonly latency?: number;
-  /** Default: one that says what the test says. */
-  readonly transport?: ChatTransport<UIMessage>;
   /** What stands beneath each message. Default: nothing. */
   readonly beneath?: Additions['beneathMessage'];
 }
@@ -64,12 +39,12 @@ export const pager = (messageId: string): ReactNode => <BranchPicker messageId={
 /** Opens the app that is plain `useChat` but for one line. */
 export async function openApp(
   store: ContextStore,
-  { pause = 0, transport, reconnect, latency = 0, settings, beneath }: Opening = {},
-): Promise<AppPage> {
+  { pause = 0, reconnect, latency = 0, beneath }: Opening = {},
+): Promise<MortalPage> {
   const own = mortal(store, pause);
   const script = scriptedTransport();
   const { engine, container, unmount } = mountApp(
-    { transport: transport ?? script.transport, throttle: 10, settings, store: own.store },
+    { transport: script.transport, throttle: 10, store: own.store },
     { beneathMessage: beneath },
   );
   let isGone = false;
@@ -78,18 +53,15 @@ export async function openApp(
   if (reconnect) takingUp(script.transport, engine, find, latency);
   await engine.ready();
   const chats = chatsOf(engine, {});
-  const placeOf = (at: number | string): Element | null | undefined =>
-    typeof at === 'number'
-      ? container.querySelectorAll('li')[at]
-      : container.querySelector(`[data-id="${at}"]`);
-  const button = (name: string, at?: number | string): HTMLElement | undefined => {
-    const place = at === undefined ? container : placeOf(at);
-    return [...(place?.querySelectorAll('button') ?? [])].findLast(
+  /** Where a button or a field is looked for: in what has this id, a message or the call of a tool, or on all of the page. */
+  const placeOf = (id?: string): Element | null =>
+    id === undefined ? container : container.querySelector(`[data-id="${id}"]`);
+  const button = (name: string, id?: string): HTMLElement | undefined =>
+    [...(placeOf(id)?.querySelectorAll('button') ?? [])].findLast(
       (one) => (one.getAttribute('aria-label') ?? one.textContent) === name,
     );
-  };
-  const field = (name: string, at?: number | string): HTMLInputElement | null | undefined =>
-    (at === undefined ? container : placeOf(at))?.querySelector<HTMLInputElement>(`[aria-label="${name}"]`);
+  const field = (name: string, id?: string): HTMLInputElement | null | undefined =>
+    placeOf(id)?.querySelector<HTMLInputElement>(`[aria-label="${name}"]`);
   const isAsked = (text: string): boolean =>
     script.requests.some(({ sent }) => sent.messages.some((message) => textOf(message) === text));
   /** The person may stop before the question goes out. */
@@ -116,29 +88,26 @@ export async function openApp(
     chats,
     script,
     store,
-    press: (name, at) => {
-      const found = button(name, at);
+    press: (name, id) => {
+      const found = button(name, id);
       found?.click();
       return found !== undefined;
     },
-    edit: (at, text) => {
-      const found = button('Edit', at);
+    edit: (id, text) => {
+      const found = button('Edit', id);
       if (!found) return undefined;
       // Nothing comes between: the message may be gone a moment later, and its editor with it.
       flushSync(() => found.click());
-      const editor = field('New words', at);
+      const editor = field('New words', id);
       if (editor) flushSync(() => fill(editor, text));
-      button('Save', at)?.click();
+      button('Save', id)?.click();
       return isTaken(text);
     },
-    attach: (...files) => pick(field('Files'), files),
     type: async (text) => {
       typing = typing.then(() => typed(text));
       await typing;
       await isTaken(text);
     },
-    alert: () => container.querySelector('[role=alert]')?.textContent ?? '',
-    status: () => container.querySelector('p[role=status]')?.textContent ?? '',
     notices: () => [...container.querySelectorAll('[role=log] p')].map(({ textContent }) => textContent),
     pager: (id) => container.querySelector(`[data-id="${id}"] [role=group] span`)?.textContent ?? '',
     seen: () => [...container.querySelectorAll('li')].map(messageSeen).join(' | '),
@@ -176,13 +145,6 @@ function takingUp(
 function fill(field: HTMLInputElement, text: string): void {
   Object.getOwnPropertyDescriptor(HTMLInputElement.prototype, 'value')?.set?.call(field, text);
   field.dispatchEvent(new Event('input', { bubbles: true }));
-}
-
-/** Picks files in a field for them. */
-export function pick(field: HTMLInputElement | null | undefined, files: readonly File[]): void {
-  if (!field) return;
-  field.files = picked(...files).list;
-  field.dispatchEvent(new Event('change', { bubbles: true }));
 }
 
 /** Reports each request that goes out, and each write: a waiting act checks again then, and only then. */

@@ -2,7 +2,7 @@ import * as ai from 'ai';
 import type { UIMessage } from 'ai';
 import { InMemoryContextStore } from 'contextree';
 import { describe, expect, it, vi } from 'vitest';
-import { afterReload, changed, SDK, words } from '../ai/story.ts';
+import { changed, SDK, words } from '../ai/story.ts';
 import { scriptedTransport, type Exchange } from '../support/transport.ts';
 import { App as ContextApp } from './ContextApp.tsx';
 import { App as PlainApp } from './PlainApp.tsx';
@@ -30,16 +30,6 @@ const visits: Record<string, (page: Visit) => Promise<void>> = {
     await page.attach(new File(['hi'], 'notes.txt', { type: 'text/plain' }), new File(['ho'], 'more.txt'));
     await page.send('Two, with files?');
     await page.reply((server) => server.answer('Second.'));
-  },
-  'files that are pasted, and dropped': async (page) => {
-    await page.bring('paste', new File(['hi'], 'notes.txt', { type: 'text/plain' }));
-    await page.send('One?');
-    await page.reply((server) => server.answer('First.'));
-    await page.bring('drop', new File(['hi'], 'a.txt'), new File(['ho'], 'b.txt'));
-    await page.send('Two?');
-    await page.reply((server) => server.answer('Second.'));
-    await page.send('Without one?');
-    await page.reply((server) => server.answer('Third.'));
   },
   'data, thoughts, sources and metadata': async (page) => {
     await page.send('Weather?');
@@ -245,20 +235,6 @@ describe('the app with one line changed', () => {
     },
   );
 
-  it('takes up after a reload what the server still says', async () => {
-    const first = await visit(ContextApp);
-    await first.send('One?');
-    await first.reply((server) => server.say('Fir'));
-    const script = scriptedTransport();
-    const server = script.offer();
-    // The old page is gone, and with it its lock.
-    const second = await visit(ContextApp, { store: afterReload(first.store), script });
-    await second.reply(() => server.answer('First.'), server);
-    expect(second.seen()).toContain('First.');
-    expect(second.seen()).not.toContain('FirFirst.');
-    expect(words((await first.store.getMessages('c')).map(({ data }) => data))).toBe('q: One? | a: First.');
-  });
-
   it('finds after a reload what the plain one has lost', async () => {
     const first = await visit(ContextApp);
     await visits['a conversation']!(first);
@@ -266,16 +242,6 @@ describe('the app with one line changed', () => {
     expect((await visit(PlainApp)).seen()).not.toContain('One?');
     expect((await visit(ContextApp, first)).seen()).toBe(seen);
   });
-});
-
-it('shows an answer under the id that its server gives it, as the app without that line does', async () => {
-  const ids = await both(async (page) => {
-    await page.send('One?');
-    await page.reply((server) => server.send({ type: 'start', messageId: 'theirs' }));
-    await page.reply((server) => server.answer('First.'));
-    return [...document.querySelectorAll('li')].at(-1)?.dataset['id'];
-  });
-  expect(ids).toEqual(['theirs', 'theirs']);
 });
 
 /** Runs one visit in both apps, the plain one first. */

@@ -5,7 +5,6 @@ import { picked } from '../support/fileList.ts';
 import { scriptedTransport, settle, type Exchange, type ScriptedTransport } from '../support/transport.ts';
 import { vi } from 'vitest';
 import type { AppProps } from './ChatView.tsx';
-import { pick } from './page.tsx';
 
 /** An app under test, as a person sees it, and the server behind it. */
 export interface Visit {
@@ -16,8 +15,6 @@ export interface Visit {
   send(text: string): Promise<void>;
   /** Picks files, to be sent with what is typed next. */
   attach(...files: File[]): Promise<void>;
-  /** Pastes files, or drops them. */
-  bring(how: 'paste' | 'drop', ...files: File[]): Promise<void>;
   /** Puts other words in the place of the last question. */
   edit(text: string): Promise<void>;
   /** Lets the server do something for the request that is open, and waits until the page shows it. */
@@ -98,13 +95,10 @@ export async function visit(
       write('Message', text);
       await step(`send ${text}`, () => press('Send'), text);
     },
-    attach: (...files) => step('attach', () => pick(screen.getByLabelText('Files'), files)),
-    bring: (how, ...files) => {
-      const carried = { files: picked(...files).list };
-      const event = new Event(how, { bubbles: true, cancelable: true });
-      const brought = Object.assign(event, { clipboardData: carried, dataTransfer: carried });
-      return step(how, () => fireEvent(screen.getByLabelText('Message'), brought));
-    },
+    attach: (...files) =>
+      step('attach', () =>
+        fireEvent.change(screen.getByLabelText('Files'), { target: { files: picked(...files).list } }),
+      ),
     edit: async (text) => {
       press('Edit');
       write('New words', text);
