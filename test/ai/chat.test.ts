@@ -1,8 +1,19 @@
+import type { UIMessageChunk } from 'ai';
 import { beforeEach, describe, expect, it } from 'vitest';
 import { settle, type Exchange } from '../support/transport.ts';
 import { afterReload, noteOf, openPage, words, type Page } from './story.ts';
 
 let page: Page;
+
+const STEP: UIMessageChunk = { type: 'start-step' };
+const CALL: UIMessageChunk = { type: 'tool-input-available', toolCallId: '1', toolName: 'dice', input: {} };
+
+/** A text of its own. */
+const told = (...deltas: string[]): UIMessageChunk[] => [
+  { type: 'text-start', id: 'x' },
+  ...deltas.map((delta): UIMessageChunk => ({ type: 'text-delta', id: 'x', delta })),
+  { type: 'text-end', id: 'x' },
+];
 
 beforeEach(async () => {
   page = await openPage();
@@ -224,6 +235,22 @@ describe('an answer that is cut off', () => {
     expect(page.chats.active.messages[1]!.id).toBe(id);
     expect(page.engine.siblings(id).ids).toHaveLength(1);
     expect(page.engine.status(id)).toBe('complete');
+  });
+
+  it.each<[string, UIMessageChunk[], string]>([
+    ['its server marks no steps', told('brown ', 'fox.'), 'The quick brown fox.'],
+    ['a tool comes first', [STEP, CALL, ...told('Four.')], 'The quick /[dice input-available]/Four.'],
+    ['more steps follow', [STEP, ...told('brown '), STEP, ...told('Then.')], 'The quick brown /Then.'],
+  ])('joins the sentence that broke off, and no other: %s', async (_, rest, said) => {
+    const cut = await page.begin('One?');
+    await cut.send(...told('The quick ').slice(0, 2));
+    await cut.break();
+    await page.chats.whenSettled();
+    const more = await page.goOn();
+    await more.send(...rest);
+    await more.finish();
+    await page.chats.whenSettled();
+    expect(await page.saved()).toBe(`q: One? | a: ${said}`);
   });
 
   it('is still cut off when a server answers the rest with nothing at all', async () => {

@@ -90,6 +90,14 @@ describe('a list that the app changed', () => {
   });
 });
 
+it('an older answer that the app gave other words goes on from these, and stays what it was beside them', async () => {
+  const [question, answer] = page.chats.active.messages;
+  page.chats.active.messages = [question!, { ...answer!, parts: [{ type: 'text', text: 'Changed.' }] }];
+  await page.script.answer(page.chats.active.sendMessage(), 'And more.');
+  expect(await page.saved('main-v2')).toBe('q: One? | a: Changed./And more.');
+  expect(await page.stored('main')).toBe('q: One? | a: First. | q: Two? | a: Second.');
+});
+
 describe('messages to begin with', () => {
   it('are shown while there is nothing else, and saved with the first question', async () => {
     const store = new InMemoryContextStore();

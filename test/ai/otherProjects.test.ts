@@ -276,6 +276,12 @@ describe('a list that an app brings along', () => {
     expect(page.engine.state.getState().branches).toHaveLength(1);
   });
 
+  it('is saved without an answer in it that said nothing', async () => {
+    page.chats.active.messages = [q1, say('assistant', '', 'a1'), q2, a2];
+    await page.ask('Well?', 'Yes.');
+    expect(await page.stored()).toBe('q: One? | q: Two? | a: Second. | q: Well? | a: Yes.');
+  });
+
   it.each<[string, (chat: Page['chats']['active']) => Promise<void>, string]>([
     ['another try at its end', (chat) => chat.regenerate(), 'q: One? | a: First. | q: Two? | a: New.'],
     ['another try in its middle', (chat) => chat.regenerate({ messageId: 'a1' }), 'q: One? | a: New.'],

@@ -1,25 +1,9 @@
 import type { UIMessage } from 'ai';
 import { expect, it } from 'vitest';
-import { hint } from '../../src/fragment/builders.ts';
-import { createReplayTransport } from '../../src/record/replay.ts';
 import { exportSession, openSession, type Session } from '../../src/session.ts';
 import { openPage, words } from './story.ts';
 
 // What is recorded, played again and asked anew, on each AI SDK: the details are in test/record.
-
-it('a request is recorded as it was sent and answered, and its answer can be played into another chat', async () => {
-  const page = await openPage();
-  page.engine.set(hint('Be brief.'));
-  page.engine.record();
-  await page.ask('One?', 'Yes,', ' of course.');
-  await page.chats.whenSettled();
-  const [request] = page.engine.requests();
-  expect(request).toMatchObject({ status: 'done', system: '<hint>Be brief.</hint>', attempt: 0 });
-  expect(words([...request!.messages])).toBe('q: One?');
-  const other = await openPage(undefined, { transport: createReplayTransport(request!) });
-  await other.chats.active.sendMessage({ text: 'Again?' });
-  expect(other.shown()).toBe('q: Again? | a: Yes, of course.');
-});
 
 it('a session file opens with its requests, and is refused where one of them is damaged', async () => {
   const page = await openPage();

@@ -117,6 +117,17 @@ describe('withContext, around a transport of a chat of one’s own', () => {
     expect(page.engine.state.getState().branches).toHaveLength(1);
   });
 
+  it('goes on with the answer that a request names, wherever it stands in the list', async () => {
+    await ask('One?', 'First.');
+    await ask('Two?', 'Second.');
+    const { messages } = chat;
+    const own = withContext(page.script.transport, page.engine);
+    const named = { chatId: 'c', messages, messageId: messages[1]!.id, abortSignal: undefined };
+    const more = await own.sendMessages({ ...named, trigger: 'submit-message' });
+    await page.script.answer(more.pipeTo(new WritableStream()), 'And more.');
+    expect(await page.stored()).toBe('q: One? | a: First./And more. | q: Two? | a: Second.');
+  });
+
   it('goes to the branch that it was given', async () => {
     await ask('One?', 'First.');
     await page.engine.btw();

@@ -4,7 +4,6 @@ import { isContextError } from '../../src/errors.ts';
 import { glossary, guardrail, hint, policy } from '../../src/fragment/builders.ts';
 import { copyFragment, hasLazy } from '../../src/fragment/copy.ts';
 import { fragment, type ContextFragment } from '../../src/fragment/fragment.ts';
-import { loadFragments } from '../../src/fragment/loader.ts';
 import { assistant, message, messageOf, user } from '../../src/fragment/message.ts';
 import { encodeSerializedValue, fromFragment, toFragment } from '../../src/fragment/serialize.ts';
 import { engineOn } from '../support/engine.ts';
@@ -295,22 +294,6 @@ test('a registry that throws is named', () => {
   ]);
 });
 
-// oxlint-disable-next-line unicorn/no-thenable -- what to do with such a value is the question here
-const THEN = 'then';
-
-test.each<[string, () => unknown, string]>([
-  ['throws what throws', () => unspeakable, 'unknown'],
-  ['is a proxy', () => () => proxy(boom), 'boom'],
-  ['has a then that throws', () => Object.defineProperty({}, THEN, { get: boom }), 'boom'],
-  ['iterates by throwing', () => ({ [Symbol.iterator]: unspeakable }), 'unknown'],
-])('a lazy value that %s is refused with its path', async (_what, make, told) => {
-  const given = async () => loadFragments([fragment('x', { a: make() as never })]);
-  await expect(given()).rejects.toMatchObject({
-    code: 'invalid-fragment',
-    message: expect.stringMatching(new RegExp(`^Fragment "x": data\\[0\\]\\.a .*: ${told}`)) as string,
-  });
-});
-
 describe('data from a stranger', () => {
   test.each(['__proto__', 'constructor', 'toString', 'hasOwnProperty', 'valueOf', 'zz', ''])(
     'type %j is no type',
@@ -328,22 +311,6 @@ describe('data from a stranger', () => {
       expect(refusalOf(() => toFragment(value as never))).toBe(text);
     },
   );
-
-  test.each<[string, unknown, string]>([
-    ['hint', {}, '"text" must be a string, not undefined'],
-    ['hint', { text: null }, '"text" must be a string, not null'],
-    ['hint', { text: ['x'] }, '"text" must be a string, not object'],
-    ['workflow', { task: 't', steps: 'one' }, '"steps" must be a list of strings, not string'],
-    ['workflow', { task: 't', steps: [1] }, '"steps" must be a list of strings, not object'],
-    ['glossary', { entries: [] }, '"entries" must be an object of strings, not object'],
-    ['glossary', { entries: { a: 1 } }, '"entries" must be an object of strings, not object'],
-    ['policy', { rule: 'r', policies: 'all' }, '"policies" must be a list, not string'],
-    ['identity', { name: 5 }, '"name" must be a string, not number'],
-  ])('%s with %j names the field', (type, fields, told) => {
-    expect(refusalOf(() => toFragment({ type, ...(fields as object) }))).toBe(
-      `Serialized fragment "${type}": ${told}`,
-    );
-  });
 
   test('a key __proto__ is a key: nothing is polluted, nothing is lost', () => {
     const text = '{"type":"glossary","entries":{"__proto__":"x","constructor":"y"}}';
@@ -384,8 +351,8 @@ describe('data from a stranger', () => {
     expect(refusalOf(() => toFragment({ type: 'policy', rule: 'r', policies }))).toMatch(told);
   });
 
-  test('dates, NaN, -0, holes and a text of 50 MB are what JSON makes of them', () => {
-    const long = 'x'.repeat(50_000_000);
+  test('dates, NaN, -0, holes and a long text are what JSON makes of them', () => {
+    const long = 'x'.repeat(1_000_000);
     // oxlint-disable-next-line no-sparse-arrays
     const policies = [new Date(0), Number.NaN, -0, , long];
     const made = JSON.stringify(fromFragment(toFragment({ type: 'policy', rule: 'r', policies })));

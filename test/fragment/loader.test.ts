@@ -1,6 +1,6 @@
 import { describe, expect, test, vi } from 'vitest';
 import { hint, term, workflow } from '../../src/fragment/builders.ts';
-import { copyFragment, hasLazy } from '../../src/fragment/copy.ts';
+import { copyFragment } from '../../src/fragment/copy.ts';
 import {
   fragment,
   getFragmentData,
@@ -81,15 +81,6 @@ describe('loadFragments() awaits', () => {
 });
 
 describe('loadFragments() costs nothing it need not', () => {
-  test('gives the same array, and the same fragment, where nothing is lazy', async () => {
-    const still = [hint('a'), fragment('b', 'c')];
-    expect(await loadFragments(still)).toBe(still);
-    const mixed = [hint('a'), hint(() => 'b')];
-    const result = await loadFragments(mixed);
-    expect(result[0]).toBe(mixed[0]);
-    expect(mixed.map(hasLazy)).toEqual([false, true]);
-  });
-
   test('leaves the lazy fragment as it is and asks it anew each time', async () => {
     let calls = 0;
     const lazy = [hint(() => `call ${++calls}`)];
@@ -184,15 +175,5 @@ describe('loadFragments() stops', () => {
     loop.push(loop);
     await expect(loaded({ a: () => ({ b: [loop] }) })).rejects.toThrow('data.a.b[0][0] is circular');
     await expect(loaded({ a: () => ({ b: 1n }) })).rejects.toThrow('data.a.b is of type bigint');
-  });
-
-  test('without an unhandled rejection for a promise that failed before the load', async () => {
-    const unhandled = vi.fn<() => void>();
-    process.on('unhandledRejection', unhandled);
-    const held = copyFragment(hint(Promise.reject(new Error('early'))));
-    await new Promise((done) => setTimeout(done, 10));
-    process.off('unhandledRejection', unhandled);
-    expect(unhandled).not.toHaveBeenCalled();
-    await expect(loadFragments([held])).rejects.toThrow('early');
   });
 });

@@ -8,6 +8,7 @@ import {
   useContextEngine,
   useEngine,
 } from 'contextree';
+import { useContextChat } from 'contextree/ai';
 import { Suspense, type ReactNode } from 'react';
 import { describe, expect, it, vi } from 'vitest';
 import { engineOn, inChat, say, settle, under } from './harness.tsx';
@@ -134,19 +135,14 @@ describe('what is neither an engine nor options for one, or no store', () => {
 });
 
 describe('a hook without a provider', () => {
-  it('says what is missing and what to do', () => {
+  it.each<[string, () => unknown]>([
+    ['useBranches()', () => useBranches()],
+    ['useContextChat()', () => useContextChat()],
+  ])('says what is missing and what to do: %s', (_, use) => {
     vi.spyOn(console, 'error').mockImplementation(() => {});
-    const failure = caught(() => renderHook(() => useBranches()));
+    const failure = caught(() => renderHook(use));
     expect(isContextError(failure, 'provider-missing')).toBe(true);
     expect(String(failure)).toMatch(/<ContextEngineProvider chatId=/);
-  });
-
-  it('takes an engine as its argument, and reads the chat', async () => {
-    const engine = engineOn();
-    await say(engine, 'q1');
-    const other = engineOn(engine.store);
-    const { result } = renderHook(() => useBranches(other));
-    await waitFor(() => expect(result.current.branches).toHaveLength(1));
   });
 });
 

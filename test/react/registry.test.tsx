@@ -7,7 +7,7 @@ import {
   XmlRenderer,
   useContextEngine,
 } from 'contextree';
-import type { ContextEngine, ContextStore } from 'contextree';
+import type { ContextEngine } from 'contextree';
 import { Activity, StrictMode, type ReactNode } from 'react';
 import { beforeEach, describe, expect, it, vi } from 'vitest';
 import { answer, asked, settle } from './harness.tsx';
@@ -70,15 +70,6 @@ describe('the engine of a chat', () => {
     await waitFor(() => expect(dispose).toHaveBeenCalledOnce());
     const { result } = renderHook(() => useContextEngine(options));
     expect(result.current.engine).not.toBe(second.result.current.engine);
-  });
-
-  it('moves to another store with another key', async () => {
-    const [one, two] = [new InMemoryContextStore(), new InMemoryContextStore()];
-    const Part = ({ store }: { store: ContextStore }): ReactNode =>
-      useContextEngine({ chatId: 'c', store }).engine.store === two ? 'two' : 'one';
-    const { container, rerender } = render(<Part key="one" store={one} />);
-    rerender(<Part key="two" store={two} />);
-    expect(container.textContent).toBe('two');
   });
 
   it('is made again for a component that was hidden and is shown', async () => {

@@ -1,4 +1,4 @@
-import { act, render, renderHook, screen, waitFor } from '@testing-library/react';
+import { act, renderHook, waitFor } from '@testing-library/react';
 import {
   ContextEngine,
   ContextError,
@@ -64,26 +64,6 @@ describe('useContextEngine', () => {
     await act(() => engine.checkpoint('here'));
     expect(functions.length).toBeGreaterThan(1);
     expect(result.current).toMatchObject(Object.fromEntries(functions));
-  });
-
-  it('shows two components of one chat the same thing', async () => {
-    const store = new InMemoryContextStore();
-    const Part = ({ name }: { name: string }): ReactNode => {
-      const { messages, set } = useContextEngine({ chatId: 'c', store });
-      return (
-        <button aria-label={name} onClick={() => void set(user('hi')).save()}>
-          {messages.length}
-        </button>
-      );
-    };
-    render(
-      <>
-        <Part name="left" />
-        <Part name="right" />
-      </>,
-    );
-    await act(async () => screen.getByLabelText('left').click());
-    await waitFor(() => expect(screen.getByLabelText('right').textContent).toBe('1'));
   });
 
   it('takes the options of the engine, and gives the provider’s engine without', async () => {

@@ -48,12 +48,3 @@ test.each(['hint2', 'x1', 'policy_2', 's3', 'Utf8'])('%s, which ends in a digit,
   expect([plural(name), singular(`${name}s`)]).toEqual([`${name}s`, name]);
   expect([singular(name), plural(`${name}s`)]).toEqual([name, `${name}s`]);
 });
-
-test('is done in no time with names of any length', () => {
-  for (const name of ['s'.repeat(100_000), 'A'.repeat(100_000), 'aA'.repeat(50_000), 'ies'.repeat(30_000)]) {
-    const start = performance.now();
-    singular(name);
-    plural(name);
-    expect(performance.now() - start).toBeLessThan(5000);
-  }
-});
