@@ -112,7 +112,7 @@ export const Fragments: Story = {
             term('levain', 'sourdough'),
           ),
           fragment('weather', () => Promise.reject(new Error('The weather service is closed.'))),
-          hint('Never guess a temperature.'),
+          { ...hint('Never guess a temperature.'), persist: false },
         );
         await talkOfSalt(engine);
         engine.set(user('A question that waits to be saved'));
@@ -127,6 +127,7 @@ export const Fragments: Story = {
     await userEvent.click(within(tree).getByRole('treeitem', { name: /^.?house rules/ }));
     await expect(await within(tree).findByRole('treeitem', { name: /hint 2: .*~\d+$/ })).toBeVisible();
     await expect(within(tree).getByText('wait for save()')).toBeVisible();
+    await expect(within(tree).getByText('never kept')).toBeVisible();
     // What a fragment costs stays in sight in a narrow panel: its text is cut for it.
     tree.style.cssText = 'flex:none;height:200px;width:320px';
     const rows = within(tree).getAllByRole('treeitem');

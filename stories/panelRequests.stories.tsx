@@ -148,6 +148,7 @@ export const CostOfTurns: Story = {
   play: async ({ canvasElement }) => {
     const panel = await openView(canvasElement, 'Cost');
     await expect(await panel.findByText(/^\$0\.\d+ on this branch, \$0\.\d+ in this chat/)).toBeVisible();
+    await expect(panel.getAllByText(/free of 128,000/)[0]).toBeVisible();
     const broken = await panel.findAllByText('broke');
     await expect(broken).toHaveLength(2);
     await userEvent.click(broken[0] as HTMLElement);
@@ -251,6 +252,8 @@ export const RunTwoModels: Story = {
     await userEvent.click(panel.getAllByRole('button', { name: 'Keep' })[1] as HTMLElement);
     await expect(await panel.findByText('Kept as main-v2')).toBeVisible();
     await expect(engine.graph().nodes).toHaveLength(3);
+    const [answered, kept] = engine.state.getState().branches.map(({ headKey }) => headKey);
+    await expect(engine.node(kept ?? '')?.sources).toEqual([answered]);
   },
 };
 

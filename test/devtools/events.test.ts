@@ -23,30 +23,6 @@ const draft = (id: string) =>
   ({ type: 'stream', phase: 'draft', branch: 'main', id, status: 'streaming' }) as const;
 const set = { type: 'set', fragments: 1, messages: 0 } as const;
 
-test('listens once, and only as long as somebody looks', () => {
-  const { engine, tell, listeners } = teller();
-  const log = new EventLog(engine);
-  const [stop, stopToo] = [log.listen(), log.listen()];
-  expect(listeners.size).toBe(1);
-  tell(set);
-  stop();
-  tell(set);
-  stopToo();
-  tell(set);
-  expect(listeners.size).toBe(0);
-  expect(log.list()).toHaveLength(2);
-});
-
-test('keeps the last 1,000, and the same list as long as nothing comes', () => {
-  const { engine, tell } = teller();
-  const log = new EventLog(engine);
-  log.listen();
-  for (let i = 0; i < 1_010; i += 1) tell(set);
-  expect(log.list()).toHaveLength(1_000);
-  expect(log.list()[0]?.number).toBe(11);
-  expect(log.list()).toBe(log.list());
-});
-
 test('counts the drafts of one message that follow each other as one', () => {
   const { engine, tell } = teller();
   const log = new EventLog(engine);

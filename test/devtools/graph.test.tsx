@@ -1,20 +1,7 @@
 import { act, fireEvent, within } from '@testing-library/react';
 import type { ContextEngine } from 'contextree';
 import { describe, expect, it, vi } from 'vitest';
-import {
-  chat,
-  eventually,
-  findPanel,
-  focused,
-  open,
-  panel,
-  press,
-  row,
-  rows,
-  say,
-  show,
-  type,
-} from './room.tsx';
+import { chat, eventually, findPanel, open, panel, press, row, rows, say, show, type } from './room.tsx';
 
 /** q1 > a1 > q2 > a2 on main, q1 > a1 > q3 > a3 on main-v2, which is active. */
 async function forked(): Promise<ContextEngine> {
@@ -59,23 +46,6 @@ describe('the graph', () => {
       ['88px', '44px'],
     ]);
     ask.mockRestore();
-  });
-
-  it('selects what is clicked, shows it, and moves the app nowhere', async () => {
-    const engine = await forked();
-    const write = vi.spyOn(engine, 'checkout');
-    await open(engine);
-    await press(row('a2'));
-    const node = within(await panel().findByRole('region', { name: 'Selected message' }));
-    await eventually(() =>
-      expect(node.getByRole('group', { name: 'What it says' }).textContent).toContain('a2'),
-    );
-    expect(node.getAllByText('complete')).toHaveLength(2);
-    expect(write).not.toHaveBeenCalled();
-    await press(node.getByRole('button', { name: 'Back' }));
-    expect(focused()).toBe(grid());
-    expect(row('a2').getAttribute('aria-selected')).toBe('true');
-    expect(row('a3').getAttribute('aria-current')).toBe('true');
   });
 
   it('follows the app until something is selected, and again when it is told to', async () => {
@@ -139,22 +109,6 @@ describe('the graph', () => {
     await open(await forked());
     await type(grid(), 'ArrowLeft', 'ArrowLeft');
     expect(cursor()).toContain('a1');
-  });
-
-  it('grows with the conversation, and tells what streams and what was cut short', async () => {
-    const engine = await chat('q1', 'a1');
-    await open(engine);
-    const question = { id: 'q2', role: 'user' as const, parts: [{ type: 'text' as const, text: 'q2' }] };
-    const id = await act(() => engine.ask(question, { id: 'a2' }));
-    await eventually(() => expect(rows()).toHaveLength(3));
-    expect(row('q2').textContent).toContain('active branch q1');
-    expect(row('q2').textContent).toContain('growing');
-
-    const answer = { id, role: 'assistant' as const, parts: [{ type: 'text' as const, text: 'half a' }] };
-    await act(() => engine.updateMessage(id, answer, 'streaming'));
-    await eventually(() => expect(row('half a').textContent).toContain('growing'));
-    await act(() => engine.updateMessage(id, answer, 'interrupted'));
-    await eventually(() => expect(row('half a').textContent).toContain('cut off'));
   });
 
   it('scrolls along with the conversation, unless one looks elsewhere', async () => {

@@ -1,5 +1,4 @@
 import { act, fireEvent, render } from '@testing-library/react';
-import type { ContextEngine } from 'contextree';
 import { ContextDevtools, ContextDevtoolsPanel } from 'contextree/devtools';
 import { renderToString } from 'react-dom/server';
 import { describe, expect, it, vi } from 'vitest';
@@ -190,29 +189,7 @@ describe('its place', () => {
   });
 });
 
-it('has a picker where it is given several engines', async () => {
-  const other = await chat('q-other');
-  await other.updateChat({ title: 'The other one' });
-  await open(await chat('q-first'), undefined, { engines: [await chat('q-first'), other] });
-  const picker = await eventually(() => panel().getByRole('combobox', { name: 'Chat' }));
-  expect(panel().getByRole('row').textContent).toContain('q-first');
-  fireEvent.change(picker, { target: { value: '1' } });
-  await eventually(() => expect(panel().getByRole('row').textContent).toContain('q-other'));
-});
-
 describe('a closed panel', () => {
-  it('listens to nothing; an open one listens once', async () => {
-    const engine = await chat('q1', 'a1');
-    const watched = countListeners(engine);
-    show(engine, { engine });
-    await settle();
-    expect(watched.listeners()).toBe(0);
-    await press(opener());
-    await eventually(() => expect(watched.listeners()).toBe(1));
-    await type(focused() as HTMLElement, 'Escape');
-    expect(watched.listeners()).toBe(0);
-  });
-
   it('reads nothing while the conversation goes on', async () => {
     const engine = await chat('q1', 'a1');
     show(engine);
@@ -284,16 +261,6 @@ describe('an open panel', () => {
   });
 });
 
-it('wears the theme that it is given, or the system’s', async () => {
-  const engine = await chat('q1');
-  const schemeOf = (): string | undefined => findPanel()?.closest<HTMLElement>('.root')?.style.colorScheme;
-  const { unmount } = show(engine, { initialIsOpen: true });
-  await eventually(() => expect(schemeOf()).toBe('light dark'));
-  unmount();
-  show(engine, { initialIsOpen: true, theme: 'dark' });
-  await eventually(() => expect(schemeOf()).toBe('dark'));
-});
-
 describe('a panel that fails', () => {
   it('tries again when it is told to', async () => {
     vi.spyOn(console, 'error').mockImplementation(() => undefined);
@@ -317,18 +284,3 @@ describe('a panel that fails', () => {
     vi.restoreAllMocks();
   });
 });
-
-/** Counts who listens to the engine's state from now on. */
-function countListeners(engine: ContextEngine): { listeners(): number } {
-  const subscribe = engine.state.subscribe;
-  let count = 0;
-  vi.spyOn(engine.state, 'subscribe').mockImplementation((listener) => {
-    const stop = subscribe(listener);
-    count += 1;
-    return () => {
-      count -= 1;
-      stop();
-    };
-  });
-  return { listeners: () => count };
-}

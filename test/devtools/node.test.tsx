@@ -33,11 +33,6 @@ async function told(parts: UIMessage['parts'] = said('a1').parts): Promise<Conte
 }
 
 describe('the selected message', () => {
-  it('says nothing of what nobody told where that is a question', async () => {
-    await open(await chat('q1', 'a1'));
-    expect((await read('q1')).queryByText('not told')).toBeNull();
-  });
-
   it('grows word by word, at most once a frame', async () => {
     const engine = await told();
     const id = await act(() => engine.ask(said('q2'), { id: 'a2' }));

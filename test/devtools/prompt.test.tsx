@@ -1,6 +1,6 @@
 import { act, fireEvent } from '@testing-library/react';
-import { hint, MarkdownRenderer, message, role, TomlRenderer, ToonRenderer, XmlRenderer } from 'contextree';
-import { estimateTokens, registerModel, type BatchTokenizer } from 'contextree/tokens';
+import { hint, message, role } from 'contextree';
+import { registerModel, type BatchTokenizer } from 'contextree/tokens';
 import { describe, expect, it, vi } from 'vitest';
 import { chat, eventually, findPanel, open, panel, press, say, settle, show } from './room.tsx';
 
@@ -21,14 +21,6 @@ const ofWords: BatchTokenizer = {
 };
 
 describe('the prompt', () => {
-  it('shows what the model would get: the rendered fragments, and the messages in order', async () => {
-    const engine = await chat('q1', 'a1');
-    engine.set(role('You are a tutor.'));
-    await open(engine, 'Prompt');
-    expect(view().querySelector('pre')?.textContent).toBe((await engine.resolve()).systemPrompt);
-    expect(turns()).toEqual(['userq1', 'assistanta1']);
-  });
-
   it('follows the engine: fragments, new turns, another branch', async () => {
     const engine = await chat('q1', 'a1');
     await open(engine, 'Prompt');
@@ -165,20 +157,6 @@ describe('the prompt', () => {
     expect(findPanel()).toBeNull();
     show(await chat('q1'));
     await eventually(() => expect(view().textContent).toContain('of a context of 9,000'));
-  });
-
-  it('tells the size of each format before one chooses it', async () => {
-    const engine = await chat('q1');
-    engine.set(role('A tutor'), hint('Be brief.'));
-    await open(engine, 'Prompt');
-    const options = [...panel().getByRole('combobox', { name: 'Format' }).children];
-    const sizes = [XmlRenderer, XmlRenderer, MarkdownRenderer, TomlRenderer, ToonRenderer].map(
-      (Renderer) => `(~${estimateTokens(new Renderer().render([role('A tutor'), hint('Be brief.')]))})`,
-    );
-    const names = ['as the app renders', 'XML', 'Markdown', 'TOML', 'TOON'];
-    expect(options.map((option) => option.textContent)).toEqual(
-      names.map((name, i) => `${name} ${sizes[i]}`),
-    );
   });
 
   it('shows marks in place of characters that nobody sees, and says so', async () => {

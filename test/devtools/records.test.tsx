@@ -1,11 +1,10 @@
 import { act, fireEvent, within } from '@testing-library/react';
-import { ContextError, fragment, hint, role, user } from 'contextree';
+import { ContextError, role, user } from 'contextree';
 import { afterEach, describe, expect, it, vi } from 'vitest';
-import { chat, eventually, findPanel, open, panel, press, row, rows, say, type } from './room.tsx';
+import { chat, eventually, findPanel, open, panel, press, rows, type } from './room.tsx';
 
 const button = (name: string | RegExp): HTMLButtonElement => panel().getByRole('button', { name });
 const fact = (name: string): string | null | undefined => panel().getByText(name).nextSibling?.textContent;
-const tableRow = (name: RegExp): HTMLElement => panel().getByRole('row', { name });
 
 afterEach(() => {
   vi.restoreAllMocks();
@@ -18,29 +17,6 @@ describe('the storage', () => {
     expect(fact('Kept')).toBe('In memory: a reload forgets it');
     expect(fact('Saved')).toBe('all of it');
     expect(fact('Attachments')).toBe('0, 0 bytes');
-  });
-
-  it('weighs each kind of record when somebody asks', async () => {
-    const engine = await chat('q1', 'a1');
-    const count = vi.spyOn(engine.store as Required<typeof engine.store>, 'storage');
-    await open(engine, 'Storage');
-    await eventually(() => expect(button('Weigh')).toBeTruthy());
-    expect(count).not.toHaveBeenCalledWith({ weigh: true });
-    await press(button('Weigh'));
-    await eventually(() => expect(tableRow(/^messages 4 /)).toBeTruthy());
-    await say(engine, 'q2');
-    await press(button('Weigh again'));
-    await eventually(() => expect(tableRow(/^messages 6 /)).toBeTruthy());
-    expect(fact('Messages')).toBe('3');
-  });
-
-  it('tells how long writes took, as long as the panel is open', async () => {
-    const engine = await chat('q1');
-    await open(engine, 'Storage');
-    expect(await eventually(() => panel().getByText('None yet.'))).toBeTruthy();
-    await say(engine, 'a1');
-    await say(engine, 'q2');
-    await eventually(() => expect(tableRow(/^save 2 .+ms .+ms .+ms$/)).toBeTruthy());
   });
 
   it('says what the browser allows, and asks it to keep the site', async () => {
@@ -87,19 +63,6 @@ describe('the storage', () => {
 });
 
 describe('the fragments', () => {
-  it('that fail say why, those that are never kept and messages that wait say that', async () => {
-    const engine = await chat('q1');
-    engine.set(
-      fragment('weather', () => Promise.reject(new Error('closed today'))),
-      { ...hint('For now'), persist: false },
-      user('waiting'),
-    );
-    await open(engine, 'Fragments');
-    await eventually(() => expect(row('weather').textContent).toContain('closed today'));
-    expect(row('For now').textContent).toContain('never kept');
-    expect(row('pending messages').textContent).toContain('wait for save()');
-  });
-
   it('follow the engine, and say when there are none', async () => {
     const engine = await chat('q1');
     await open(engine, 'Fragments');

@@ -139,20 +139,6 @@ describe('recording', () => {
 });
 
 describe('the cost of turns', () => {
-  it('is told for each, with what was read against the window of its model', async () => {
-    await registerModel({ id: 'cost:model', context: 10_000, prices: { input: 10_000, output: 20_000 } });
-    const engine = await chat();
-    engine.set(hint('Be brief.'));
-    const chats = recordedChats(engine, { model: 'cost:model', answers: ['First.'] });
-    await act(() => ask(chats, 'One?'));
-    await open(engine, 'Cost');
-    const { input = 0, output = 0 } = engine.calls(engine.headMessageId!)[0]!.usage!;
-    const cost = `$${((input * 10_000 + output * 20_000) / 1e6).toFixed(2)}`;
-    await eventually(() => expect(words()).toContain(`${cost} on this branch, ${cost} in this chat`));
-    expect(words()).toContain(`cost:model - ${input} in, 0 of them cached, ${output} out`);
-    expect(words()).toContain('free of 10,000');
-  });
-
   it('is summed for the branch, for each branch since it parted, and for the chat, each answer once', async () => {
     await registerModel({ id: 'cost:sum', prices: { input: 0, output: 1_000_000 } });
     const engine = await chat();
@@ -189,29 +175,6 @@ describe('the cost of turns', () => {
 });
 
 describe('a run', () => {
-  it('asks without saving, and keeps one answer as a branch', async () => {
-    const engine = await chat();
-    engine.set(hint('Be brief.'), role('A tutor.'));
-    const chats = recordedChats(engine, { runsDry: true, answers: ['First.', 'Another.'] });
-    await act(() => ask(chats, 'One?'));
-    await open(engine, 'Run');
-    await press(await eventually(() => panel().getByRole('checkbox', { name: /^hint/ })));
-    await press(panel().getByRole('button', { name: 'Run' }));
-    await eventually(() => expect(panel().getByText('done')).toBeTruthy());
-    expect(engine.graph().nodes).toHaveLength(2);
-    const [asked, run] = engine.requests();
-    expect([asked?.system, run?.system]).toEqual([
-      expect.stringContaining('Be brief.'),
-      '<role>A tutor.</role>',
-    ]);
-    expect(run).toMatchObject({ status: 'done', parentKey: asked?.parentKey });
-    await press(panel().getByRole('button', { name: 'Keep' }));
-    await eventually(() => expect(words()).toContain('Kept as main-v2'));
-    const { headKey } = engine.state.getState();
-    expect(engine.graph().nodes.map(({ content }) => content)).toEqual(['One?', 'First.', 'Another.']);
-    expect(engine.node(engine.state.getState().branches[1]!.headKey!)!.sources).toEqual([headKey]);
-  });
-
   it('keeps what was typed and left out, whatever renders and is looked at since', async () => {
     const engine = await chat();
     const chats = recordedChats(engine, { runsDry: true, answers: ['First.', 'Another.'] });

@@ -21,20 +21,6 @@ async function drop(file: File): Promise<void> {
 }
 
 describe('a session', () => {
-  it('that is dropped on the panel is shown there, read-only, until it is closed', async () => {
-    const engine = await chat('q1', 'a1');
-    await open(engine);
-    await drop(await sessionFile('q7', 'a7', 'q8'));
-    await eventually(() => expect(panel().getByText(/^Read-only copy of c/)).toBeTruthy());
-    expect(rows()).toHaveLength(3);
-    await say(engine, 'q2');
-    expect(rows()).toHaveLength(3);
-    await press(panel().getByRole('button', { name: 'Close' }));
-    await eventually(() => expect(rows()).toHaveLength(3));
-    expect(rows().join(' ')).toContain('q2');
-    expect(panel().queryByText(/^Read-only copy/)).toBeNull();
-  });
-
   it('stays when a damaged file is dropped on it, and both can be closed', async () => {
     await open(await chat('q1', 'a1'));
     await drop(await sessionFile('q7', 'a7', 'q8'));
@@ -47,14 +33,6 @@ describe('a session', () => {
     expect(panel().getByText(/^Read-only copy of c/)).toBeTruthy();
     await press(panel().getByRole('button', { name: 'Close' }));
     await eventually(() => expect(rows()).toHaveLength(2));
-  });
-
-  it('is opened by a button, too', async () => {
-    await open(await chat('q1'), 'Snapshot');
-    const input = findPanel()?.querySelector('input[type=file]') as HTMLInputElement;
-    const file = await sessionFile('q7', 'a7');
-    await act(async () => void fireEvent.change(input, { target: { files: [file] } }));
-    await eventually(() => expect(panel().getByText(/^Read-only copy of c/)).toBeTruthy());
   });
 
   it('is exported with what happened, and tells what was masked', async () => {

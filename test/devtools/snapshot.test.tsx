@@ -1,5 +1,3 @@
-import { fireEvent } from '@testing-library/react';
-import { role } from 'contextree';
 import { describe, expect, it, vi } from 'vitest';
 import {
   chat,
@@ -21,16 +19,6 @@ const items = (): string[] => rows().map((words) => words.replaceAll(/[▸▾]|\
 const cursor = (): string => tree().querySelector('[aria-selected=true]')?.textContent ?? '';
 
 describe('the snapshot', () => {
-  it('shows what inspect() gives, as a tree', async () => {
-    const engine = await chat('q1', 'a1');
-    engine.set(role('A tutor'));
-    await open(engine, 'Snapshot');
-    expect(items().filter((line) => /^(estimate|rendered|fragments|graph|meta):/.test(line))).toHaveLength(6);
-    expect(items()).toContain('chatId:"c"');
-    expect(items()).toContain('branch:"main"');
-    expect(items()).toContain('rendered:"<role>A tutor</role>"');
-  });
-
   it('opens and closes by keyboard, and moves between levels', async () => {
     await open(await chat('q1', 'a1'), 'Snapshot');
     await type(tree(), 'Home');
@@ -62,26 +50,6 @@ describe('the snapshot', () => {
       expect(items().filter((line) => line.startsWith('nodes:'))).toEqual(['nodes:[3]']),
     );
     expect(items()).toContain('0:{ name: main }');
-  });
-
-  it('finds keys and values, also in what is folded, and goes from one to the next', async () => {
-    await open(await chat('q1', 'almost'), 'Snapshot');
-    const search = panel().getByRole('searchbox', { name: 'Search the snapshot' });
-    fireEvent.change(search, { target: { value: 'ALMOST' } });
-    const hits = (): string | undefined => search.parentElement?.querySelector('.sum')?.textContent;
-    await eventually(() => expect(hits()).toMatch(/^[4-9]$/));
-    const seen: string[] = [];
-    for (let hit = 1; hit <= 4; hit += 1) {
-      fireEvent.keyDown(search, { key: 'Enter' });
-      await eventually(() => expect(hits()).toMatch(new RegExp(`^${hit} / `)));
-      seen.push(cursor().replaceAll('\u00A0', ' '));
-    }
-    expect(seen).toContain('text: "almost"');
-    expect(seen.every((line) => line.includes('almost'))).toBe(true);
-    fireEvent.keyDown(search, { key: 'Enter', shiftKey: true });
-    await eventually(() => expect(cursor().replaceAll('\u00A0', ' ')).toBe(seen[2]));
-    fireEvent.keyDown(search, { key: 'Escape' });
-    expect(panel().queryByRole('button', { name: 'Next hit' })).toBeNull();
   });
 
   it('is that of the selected message, until one follows the app again', async () => {

@@ -5,20 +5,6 @@ const lines = (value: unknown, ...open: string[]): string[] =>
   treeRows(value, new Set(open)).map(({ level, key, text }) => `${' '.repeat(level - 1)}${key}: ${text}`);
 
 describe('the rows of a tree', () => {
-  it('looks only at what is open', () => {
-    const value = { a: { b: [1, true, null] }, c: 'words' };
-    expect(lines(value)).toEqual(['a: { b }', 'c: "words"']);
-    expect(lines(value, '/a', '/a/b')).toEqual([
-      'a: { b }',
-      ' b: [3]',
-      '  0: 1',
-      '  1: true',
-      '  2: null',
-      'c: "words"',
-    ]);
-    expect(lines(value, '/a/b')).toHaveLength(2);
-  });
-
   it('folds a long list in hundreds, and hundreds in ten thousands', () => {
     const list = Array.from({ length: 20_500 }, (_, i) => i);
     expect(lines({ list }, '/list')).toEqual([
