@@ -4,7 +4,6 @@ import type { ChatTransport, UIMessage, UIMessageChunk } from 'ai';
 import { assistant, ContextEngine, ContextError, user } from 'contextree';
 import { afterEach, describe, expect, test, vi } from 'vitest';
 import { App } from '../../stories/demo/App.tsx';
-import { exportData } from '../../stories/demo/settings/exportData.ts';
 import { createSettings } from '../../stories/demo/settings/settings.ts';
 import { articles, ask, chatAction, furnish, message, on, openApp, renewStore, store } from './room.tsx';
 
@@ -44,29 +43,6 @@ function openUnsteady(): { isDown: boolean } {
 }
 
 describe('a new chat', () => {
-  test('offers six beginnings, each time that a chat is empty', async () => {
-    openApp();
-    const starters = await screen.findByRole('list', { name: 'Starter prompts' });
-    expect(within(starters).getAllByRole('button')).toHaveLength(6);
-    await userEvent.click(within(starters).getByRole('button', { name: /like a tree/ }));
-    await waitFor(() => expect(answers()).toHaveLength(1));
-    await waitFor(() => expect(chats()).toHaveLength(1));
-    expect(screen.queryByRole('list', { name: 'Starter prompts' })).toBeNull();
-    await userEvent.click(button('New chat'));
-    expect(screen.getByRole('list', { name: 'Starter prompts' })).toBeDefined();
-  });
-
-  test.each(['#/chat/nowhere', '#/chat/a/b', '#/chat/a?x=1', '#/chat/%23/chat/x', '#/foo'])(
-    'an address that leads nowhere says so, and stays: %s',
-    async (address) => {
-      history.replaceState(null, '', address);
-      openApp();
-      expect(await screen.findByText(/No chat was found/)).toBeDefined();
-      expect(screen.queryByRole('textbox', { name: 'Message' })).toBeNull();
-      expect(location.hash).toBe(address);
-    },
-  );
-
   test('an address that leads nowhere any more says so, and lets the words move on that wait there', async () => {
     localStorage.setItem('demo:unsent:gone:a tab that is gone', 'half a thought');
     history.replaceState(null, '', '#/chat/gone');
@@ -359,16 +335,6 @@ describe('what becomes of it', () => {
   });
 });
 
-test('versions are paged through, announced, and keep the focus', async () => {
-  openApp();
-  await ask('Hello');
-  const second = await tryAgain();
-  await userEvent.click(within(second).getByRole('button', { name: 'Previous version' }));
-  const first = await screen.findByRole('group', { name: 'Version 1 of 2' });
-  expect(document.activeElement).toBe(within(first).getByRole('button', { name: 'Previous version' }));
-  expect(screen.getByText('Version 1 of 2')).toBeDefined();
-});
-
 test('a slow save is mentioned, a quick one is not', async () => {
   // Of a save that goes on, this test says when it has become slow.
   const [later, never] = [globalThis.setTimeout, globalThis.clearTimeout];
@@ -460,15 +426,6 @@ function mayLeave(): boolean {
   return window.dispatchEvent(new Event('beforeunload', { cancelable: true }));
 }
 
-test('a tool that was passed over can not be let in any more', async () => {
-  openApp();
-  await ask('/approve');
-  expect(await screen.findByRole('button', { name: 'Approve' })).toBeDefined();
-  await ask('Never mind');
-  expect(screen.queryByRole('button', { name: 'Approve' })).toBeNull();
-  expect(screen.getByText('was not answered')).toBeDefined();
-});
-
 test('a chat that is deleted while it is open can be read and copied, and offers nothing that it would refuse', async () => {
   openApp();
   await ask('lion');
@@ -527,20 +484,6 @@ describe('an answer that is not what was hoped for', () => {
     render(<App store={store} settings={createSettings()} transport={transport} />);
   }
 
-  test('without a word it is an alert in words, and is tried again', async () => {
-    openOn([]);
-    await userEvent.type(message(), 'Hello{Enter}');
-    const alert = await screen.findByRole('alert');
-    expect(alert.textContent).toMatch(/without a word/);
-    expect(alert.closest('article')?.getAttribute('aria-label')).toBe('Assistant');
-    await userEvent.click(
-      within(alert.closest('article') as HTMLElement).getByRole('button', { name: 'Try again' }),
-    );
-    await waitFor(() => expect(alert.isConnected).toBe(false));
-    expect(await screen.findByRole('alert')).toBeDefined();
-    expect(screen.queryByText('Not answered')).toBeNull();
-  });
-
   test('without a word, but not for nothing, it says so after a reload, too, and another try is a version', async () => {
     openOn([], { inputTokens: 3, outputTokens: 0 });
     await userEvent.type(message(), 'Hello{Enter}');
@@ -594,15 +537,4 @@ describe('an answer that is not what was hoped for', () => {
     await pressOnAnswer('Continue');
     await screen.findByRole('group', { name: 'Version 2 of 2' });
   });
-});
-
-test('what is exported is everything that was said, and no secret', async () => {
-  openApp();
-  await ask('Hello');
-  await tryAgain();
-  const { chats } = await exportData(store);
-  expect(chats.map(({ chat, messages }) => [chat.title, chat.branchCount, messages.length])).toEqual([
-    ['Hello', 2, 3],
-  ]);
-  expect(JSON.stringify(chats)).toContain('“Hello”');
 });

@@ -11,18 +11,6 @@ const place = (): Promise<HTMLElement> => screen.findByRole('region', { name: /^
 const press = async (name: string): Promise<void> =>
   userEvent.click(await screen.findByRole('button', { name }));
 
-test('a side question is asked aside on a branch, too, on which nothing was said yet', async () => {
-  openApp();
-  await ask('Tea');
-  await ask('Cups');
-  await userEvent.click(on(articles('Assistant')[0], 'Branch from here'));
-  await waitFor(() => expect(articles('You')).toHaveLength(1));
-  await press('By the way');
-  await place();
-  await ask('How tall?');
-  expect(await place()).toBeDefined();
-});
-
 test('a branch that is begun where something could have been asked aside is a branch like others', async () => {
   openApp();
   await ask('Tea');

@@ -82,12 +82,6 @@ describe('an ordinary answer', () => {
     }
   });
 
-  it('quotes the last question', async () => {
-    expect(await ask('Why is the sky blue?', { history: aboutTrees }).text).toContain(
-      '“Why is the sky blue?”',
-    );
-  });
-
   it('keeps the Markdown and HTML of a question from breaking out of the quotation', async () => {
     const text = await ask('is `a <b> *c* [d](e)\n\n# f').text;
     expect(text).toContain('“is \\`a \\<b\\> \\*c\\* \\[d\\](e) # f”');
@@ -141,14 +135,6 @@ describe('an ordinary answer', () => {
     expect(text).not.toBe('');
   });
 
-  it('says the same when it is generated at once', async () => {
-    const model = createDemoModel({ speed: 0 });
-    const { text, usage, finishReason } = await generateText({ model, prompt: 'Why?' });
-    expect(text).toBe(await ask('Why?').text);
-    expect(usage.outputTokens).toBe(Math.ceil(text.length / 4));
-    expect(finishReason).toBe('stop');
-  });
-
   it('tells its usage at the finish', async () => {
     const { parts, text } = await heard(ask('x'.repeat(400)));
     const finish = parts.find((part) => part.type === 'finish');
@@ -177,28 +163,11 @@ describe('the clock', () => {
     expect(waits.slice(0, 3)).toEqual([20, 10, 10]);
   });
 
-  it('does not wait at all at speed 0', async () => {
-    const { sleep, waits } = recordedSleep();
-    expect(countWords(await ask('a long, slow answer', { speed: 0, sleep }).text)).toBeGreaterThan(600);
-    expect(waits).toEqual([]);
-  });
-
   it('catches up where timers are late, as in a hidden tab', async () => {
     const { sleep, woken } = ownClock((ms) => (ms > 0 ? 500 : 0));
     const { text } = await heard(ask('Why?', { speed: 1, sleep }));
     const due = Array.from({ length: countWords(text) }, (_, i) => 40 + 20 * i);
     expect(woken.map((at, i) => at - due[i]!).every((late) => late >= 0 && late <= 500)).toBe(true);
-  });
-
-  it('stops within one word of an abort', async () => {
-    const stop = new AbortController();
-    const words: string[] = [];
-    const answer = ask('Why?', { speed: 1, abortSignal: stop.signal });
-    for await (const part of answer.stream) {
-      if (part.type === 'text-delta') words.push(part.text);
-      if (words.length === 5) stop.abort();
-    }
-    expect(words.length).toBeLessThanOrEqual(6);
   });
 
   it('stops at once even while a wait would go on for ever', async () => {
@@ -285,12 +254,6 @@ describe('a partial answer', () => {
     20_000, // each word of the answer is a place to be cut off at
   );
 
-  it('is continued within a word, and after several interruptions', async () => {
-    const whole = await ask('Why?').text;
-    const begun = [whole.slice(0, 33), whole.slice(33, 71), whole.slice(71, 90)];
-    expect(begun.join('') + (await ask('Why?', { begun }).text)).toBe(whole);
-  });
-
   it('is continued as the attempt that it belongs to', async () => {
     const whole = await ask('Why?', { attempt: 2 }).text;
     const begun = whole.slice(0, 60);
@@ -302,13 +265,6 @@ describe('a partial answer', () => {
     const whole = await ask('Why?', { instructions: '<time>12:00</time>' }).text;
     const begun = whole.slice(0, 60);
     expect(begun + (await ask('Why?', { begun, instructions: '<time>12:01</time>' }).text)).toBe(whole);
-  });
-
-  it('gets nothing more when it is whole', async () => {
-    const whole = await ask('Why?').text;
-    const { text, types } = await heard(ask('Why?', { begun: whole }));
-    expect(text).toBe('');
-    expect(types).not.toContain('error');
   });
 
   it('gets a bridge when its first half is not ours, and the bridge is continued too', async () => {
@@ -378,29 +334,6 @@ describe('commands', () => {
       expect(text).toMatch(form);
   });
 
-  it('/think thinks first and answers then', async () => {
-    const { types, text } = await heard(ask('/think Why is the sky blue?'));
-    expect(types.indexOf('reasoning-end')).toBeLessThan(types.indexOf('text-start'));
-    expect(types).toContain('reasoning-delta');
-    expect(text).toContain('“Why is the sky blue?”');
-  });
-
-  it('/tool rolls seeded dice and uses what they show', async () => {
-    const roll = async (setting: Setting) => {
-      const { steps, text } = ask('/tool', { withTools: true, ...setting });
-      const [result] = (await steps).flatMap((step) => step.toolResults);
-      return { result, text: await text };
-    };
-    const { result, text } = await roll({});
-    expect(result!.toolName).toBe('rollDice');
-    const { rolls, total } = result!.output as { rolls: number[]; total: number };
-    expect(rolls.reduce((sum, one) => sum + one, 0)).toBe(total);
-    expect(text).toContain(rolls.map((one) => `**${one}**`).join(', '));
-    expect(await roll({})).toEqual({ result, text });
-    const others = await Promise.all(seeds.slice(0, 8).map((seed) => roll({ seed })));
-    expect(new Set(others.map(({ text }) => text)).size).toBeGreaterThan(4);
-  });
-
   it('/tool says what is missing where the tool is not offered', async () => {
     const { types, text } = await heard(ask('/tool'));
     expect(text).toContain('`rollDice`');
@@ -420,44 +353,6 @@ describe('commands', () => {
       toolCalls.map(({ toolCallId }) => toolCallId),
     );
 
-  /** Asks to delete a file, and answers the question for approval. */
-  async function decide(approved: boolean, reason?: string) {
-    const model = createDemoModel({ speed: 0 });
-    const tools = createDemoTools();
-    const asked = await generateText({ model, tools, prompt: '/approve' });
-    const request = asked.content.find((part) => part.type === 'tool-approval-request')!;
-    const messages: ModelMessage[] = [
-      user('/approve'),
-      ...asked.response.messages,
-      {
-        role: 'tool',
-        content: [
-          {
-            type: 'tool-approval-response',
-            approvalId: request.approvalId,
-            approved,
-            ...(reason !== undefined && { reason }),
-          },
-        ],
-      },
-    ];
-    const { path } = request.toolCall.input as { path: string };
-    return { path, asked, text: await streamText({ model, tools, messages }).text };
-  }
-
-  it('/approve asks before it deletes, and tells what is left', async () => {
-    const { path, asked, text } = await decide(true);
-    expect(asked.text).toContain(`\`${path}\``);
-    expect(asked.toolResults).toEqual([]);
-    expect(text).toMatch(new RegExp(`\`${path}\` is off the shelf.*left: (?!.*${path})`));
-  });
-
-  it('/approve answers a denial, and nothing was deleted', async () => {
-    const { text } = await decide(false, 'I need it');
-    expect(text).toContain('you said no');
-    expect(text).toContain('“I need it”');
-  });
-
   it('says so when a tool fails', async () => {
     const tools = createDemoTools();
     const tool = { ...tools.rollDice, execute: () => Promise.reject(new Error('the dice are lost')) };
@@ -468,14 +363,6 @@ describe('commands', () => {
       stopWhen: isStepCount(3),
     });
     expect(await text).toContain('the dice are lost');
-  });
-
-  it('/fail fails before the first chunk', async () => {
-    const failing = createDemoModel({ speed: 0 }).doStream(call('/fail'));
-    await expect(failing).rejects.toThrow('could not be reached');
-    const { types, text } = await heard(ask('/fail'));
-    expect(text).toBe('');
-    expect(types).toEqual(['start', 'error']);
   });
 
   it.each([0, 1, 5, 12, 900])('/fail after %i says so many words first', async (words) => {

@@ -15,18 +15,6 @@ beforeEach(() => {
   localStorage.clear();
 });
 
-test('the key is in memory and nowhere else', () => {
-  const settings = createSettings();
-  settings.save(filled);
-  expect(settings.get().apiKey).toBe('sk-secret');
-  expect(everything()).not.toContain('sk-secret');
-});
-
-test('a reload forgets the key and remembers the rest', () => {
-  createSettings().save(filled);
-  expect(createSettings().get()).toEqual({ ...filled, apiKey: '' });
-});
-
 test('by choice, the key stays with the tab', () => {
   createSettings().save({ ...filled, keepKey: true });
   expect(JSON.stringify(localStorage)).not.toContain('sk-secret');

@@ -22,12 +22,6 @@ beforeEach(() => {
   localStorage.clear();
 });
 
-test('each chat keeps its own unsent words', () => {
-  keepUnsentText('a', 'half a');
-  keepUnsentText('b', 'half b');
-  expect([unsentText('a'), unsentText('b'), unsentText('c')]).toEqual(['half a', 'half b', '']);
-});
-
 test('so does one whose id has half a character, which an address can not tell', () => {
   keepUnsentText('\ud800', 'half');
   keepSentText('\ud800', 'm1', 'sent');
@@ -35,34 +29,6 @@ test('so does one whose id has half a character, which an address can not tell',
   keepUnsentText('\udfff', 'another half');
   expect(unsentText('\ud800')).toBe('sent\n\nhalf');
   expect(editedText('\ud800', 'm1')).toBe('edited');
-});
-
-test('a tab goes before what another tab wrote on the same chat', () => {
-  keepUnsentText('a', 'mine');
-  localStorage.setItem('demo:unsent:a:other', 'theirs');
-  expect(unsentText('a')).toBe('mine');
-});
-
-test('words outlive their tabs: the next one has them all, above its own, and once', async () => {
-  for (const words of ['of the first', 'of the second', '']) {
-    const tab = await openTab();
-    tab.keepUnsentText('a', words);
-    await closed();
-  }
-  const next = await openTab();
-  expect(next.unsentText('a')).toBe('of the first\n\nof the second');
-  next.keepUnsentText('a', 'its own');
-  const shown: string[] = [];
-  await next.adoptText('a', (text) => shown.push(text));
-  expect(shown.at(-1)?.split('\n\n').toSorted()).toEqual(['its own', 'of the first', 'of the second']);
-  expect(shown.at(-1)?.endsWith('its own')).toBe(true);
-  expect(next.typedText('a')).toBe(shown.at(-1));
-
-  sessionStorage.clear();
-  const last = await openTab();
-  await last.adoptText('a', (text) => shown.push(text));
-  expect(shown.at(-1)).toBe(shown.at(-2));
-  expect(localStorage.length).toBe(1);
 });
 
 test('words of a tab that is only being reloaded stay its own', async () => {
@@ -100,12 +66,6 @@ async function openTab(): Promise<typeof Unsent> {
 /** When all that a page keeps has been kept. */
 const closed = (): Promise<void> => new Promise((resolve) => setTimeout(resolve));
 
-test('sent words are forgotten everywhere', () => {
-  keepUnsentText('a', 'sent');
-  keepUnsentText('a', '');
-  expect([sessionStorage.length, localStorage.length]).toEqual([0, 0]);
-});
-
 test('a tab has one unsent chat, until it is sent', () => {
   let made = 0;
   const create = (): string => `new-${++made}`;
@@ -127,13 +87,6 @@ test('a browser that stores nothing still keeps the words of this page', () => {
   refuse.mockRestore();
 });
 
-test('words that were sent and never saved are unsent again, before newer ones', () => {
-  keepSentText('a', 'm1', 'sent');
-  keepUnsentText('a', 'newer');
-  expect(takeUnsentText('a')).toBe('sent\n\nnewer');
-  expect([sessionStorage.length, localStorage.length]).toEqual([0, 0]);
-});
-
 test('all words that were sent and never saved come back in order, and saved ones go alone', () => {
   keepSentText('a', 'm1', 'first');
   const forget = keepSentText('a', 'm2', 'second');
@@ -151,34 +104,6 @@ test('after a reload, words come back only where their message was lost', () => 
   expect(typedText('a')).toBe('newer');
   // What is on its way is forgotten by the one who sends it.
   expect(unsentText('a')).toBe('words of going\n\nnewer');
-});
-
-test('each message of each chat keeps its own half-written edit', () => {
-  keepEditedText('a', 'm', 'half m');
-  keepEditedText('a', 'n', 'half n');
-  expect([editedText('a', 'm'), editedText('a', 'n'), editedText('b', 'm')]).toEqual([
-    'half m',
-    'half n',
-    '',
-  ]);
-  sessionStorage.clear();
-  expect(editedText('a', 'm')).toBe('half m');
-  keepEditedText('a', 'm', '');
-  expect([editedText('a', 'm'), editedText('a', 'n')]).toEqual(['', 'half n']);
-});
-
-test('a chat that goes takes all its words along, its own only, and brings them back', () => {
-  keepUnsentText('a', 'unsent');
-  keepSentText('a', 'm1', 'sent');
-  keepEditedText('a', 'm', 'edited');
-  keepEditedText('a:b', 'm', 'of another chat');
-  keepUnsentText('b', 'other');
-  const bringBack = forgetWords('a');
-  expect([unsentText('a'), editedText('a', 'm')]).toEqual(['', '']);
-  expect([unsentText('b'), editedText('a:b', 'm')]).toEqual(['other', 'of another chat']);
-  expect(JSON.stringify([sessionStorage, localStorage])).not.toMatch(/unsent"|edited|"sent"/);
-  bringBack();
-  expect([unsentText('a'), editedText('a', 'm')]).toEqual(['sent\n\nunsent', 'edited']);
 });
 
 test('words that a browser refused to store are forgotten with their chat, too', () => {

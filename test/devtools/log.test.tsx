@@ -156,16 +156,17 @@ describe('the history', () => {
   const step = (): HTMLInputElement => panel().getByRole('slider', { name: 'Step' });
 
   it('lists messages and operations by time, and shows the chat as it was at one of them', async () => {
-    const engine = await history('q1', 'a1', 'q2', 'a2');
+    const engine = await history('q1', 'a1');
     await act(() => engine.renameBranch('main', 'First try'));
+    await say(engine, 'q2', 'a2');
     await act(() => engine.rewind('a1'));
     await eventually(() =>
       expect(lines()).toEqual([
         'user q1',
         'assistant a1',
+        'renamed branch main → First try',
         'user q2',
         'assistant a2',
-        'renamed branch main → First try',
         'branched off First try-v2',
       ]),
     );

@@ -137,23 +137,6 @@ test('a question that waits behind a tool that nobody answers can be asked now, 
   await expect(demo.assistant.first()).toContainText('was not answered');
 });
 
-test('a reload in mid-stream keeps the words; they can be continued, or asked for anew', async ({ page }) => {
-  const demo = await Demo.open(page, { pace: true });
-  await demo.send('A slow answer please');
-  await demo.streaming(8);
-  await page.waitForTimeout(700); // a draft is written twice a second
-  await page.reload();
-  await expect(demo.assistant).toContainText('Interrupted');
-  expect((await demo.answer()).split(' ').length).toBeGreaterThan(4);
-  await page.goto(page.url().replace('/?empty#', '/?empty&speed=0#'));
-  await demo.on(demo.assistant, 'Continue').click();
-  await demo.settled();
-  await expect(demo.versions('Version 1 of 1')).toHaveCount(0);
-  await demo.on(demo.assistant, 'Try again').click();
-  await demo.settled();
-  await expect(demo.versions('Version 2 of 2')).toBeVisible();
-});
-
 test('an edited question and three tries are versions that one pages through', async ({ page }) => {
   const demo = await Demo.open(page);
   await demo.ask('What is a graph?');
@@ -208,28 +191,6 @@ test('versions are compared side by side, and the one that is kept is shown', as
   await expect(demo.versions('Version 1 of 3')).toBeVisible();
   await expect(demo.assistant).toContainText('What is a graph?');
   await expect(demo.on(demo.assistant, 'Compare versions')).toBeFocused();
-});
-
-test('a half-written edit survives a reload, and is offered when the message is edited again', async ({
-  page,
-}) => {
-  const demo = await Demo.open(page);
-  await demo.ask('What is a graph?');
-  await demo.on(demo.you, 'Edit').click();
-  const editor = demo.you.getByRole('textbox', { name: 'Edited text' });
-  await editor.fill('What is a graph good');
-  await page.reload();
-  await expect(demo.you).toContainText('What is a graph?');
-  await demo.on(demo.you, 'Edit').click();
-  await expect(editor).toHaveValue('What is a graph good');
-  await editor.fill('What is a graph good for?');
-  await editor.press('Enter');
-  // Until the new version is saved, an edit of the old one offers the words that were sent.
-  await expect(demo.you).toContainText('What is a graph good for?');
-  await demo.settled();
-  await demo.you.getByRole('button', { name: 'Previous version' }).click();
-  await demo.on(demo.you, 'Edit').click();
-  await expect(editor).toHaveValue('What is a graph?');
 });
 
 // A box that is `auto` has the browser read the whole book for each key.
@@ -313,21 +274,6 @@ test('a reload right after Try again leaves a plain way to an answer', async ({ 
     await demo.settled();
     await expect(demo.assistant).toContainText('What is a graph?');
   }
-});
-
-test('an edited answer is a version without asking the model', async ({ page }) => {
-  const demo = await Demo.open(page);
-  await demo.ask('What is a graph?');
-  await demo.on(demo.assistant, 'Edit').click();
-  const editor = demo.assistant.getByRole('textbox', { name: 'Edited text' });
-  await editor.press('Escape');
-  await expect(editor).toHaveCount(0);
-  await demo.on(demo.assistant, 'Edit').click();
-  await editor.fill('In my own words.');
-  await demo.on(demo.assistant, 'Send edit').click();
-  await expect(demo.versions('Version 2 of 2')).toBeVisible();
-  await expect(demo.assistant).toContainText('In my own words.');
-  await expect(demo.assistant).toHaveCount(1);
 });
 
 test('by the way: a place beside the conversation, and what was said there can be brought over', async ({
@@ -489,19 +435,6 @@ test('how long a model thought stands with its answer, and its code has colours'
   await expect(demo.on(demo.assistant.last(), 'Copy code')).toHaveText('Copy code');
   await demo.on(demo.assistant.last(), 'Wrap').click();
   await expect(code).toHaveCSS('white-space', 'pre-wrap');
-});
-
-test('a failed answer says why in words, and is tried again', async ({ page }) => {
-  const demo = await Demo.open(page);
-  await demo.send('/fail 401');
-  await expect(demo.assistant.getByRole('alert')).toContainText(/key|401/i);
-  await expect(demo.you).toContainText('/fail 401');
-  await expect(demo.on(demo.assistant, 'Try again')).toBeVisible();
-  await demo.on(demo.you, 'Edit').click();
-  await demo.you.getByRole('textbox', { name: 'Edited text' }).fill('Now please');
-  await demo.on(demo.you, 'Send edit').click();
-  await demo.settled();
-  await expect(demo.assistant).toContainText('Now please');
 });
 
 test('a tool is called, and its result is in the answer; a dangerous one asks first', async ({ page }) => {

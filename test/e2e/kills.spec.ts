@@ -1,9 +1,9 @@
 import { type BrowserContext, expect, type Page, test } from '@playwright/test';
 import fc from 'fast-check';
 import type * as Contextree from '../../src/core.ts';
-import { type FoundChat, History } from '../support/history.ts';
 import { Demo } from './demo.ts';
 import { Profile } from './profile.ts';
+import { type FoundChat, TurnLog } from './turnLog.ts';
 
 // Real tabs that write to one chat as fast as they can, while one after the other is closed, crashes, or goes with the
 // whole browser. What they were told is saved is held against what the disk has in the end.
@@ -56,7 +56,6 @@ async function look(): Promise<{ found: FoundChat; findings: unknown[]; around: 
   const findings = await engine.verify();
   return {
     found: {
-      chatId: 'c',
       messages: records.map(({ key, id, parent }) => {
         const parts = bodies.get(key)?.message.parts ?? [];
         const words = parts.map((part) => (part.type === 'text' ? part.text : ''));
@@ -152,8 +151,7 @@ class Crowd {
   readonly #profile: Profile;
   readonly #lacks: readonly Lack[];
   readonly #mistake: () => void;
-  readonly #history = new History();
-  readonly #tells = new Map<string, (outcome: 'kept') => void>();
+  readonly #log = new TurnLog();
   readonly #tabs: Page[] = [];
   kept = 0;
   /** How many turns of each tab were told as saved. */
@@ -176,11 +174,10 @@ class Crowd {
     await context.addInitScript(this.#mistake);
     await context.exposeFunction('tell', (tab: string, event: 'asks' | 'told', id: string) => {
       if (event === 'asks') {
-        const words = { [`q${id}`]: `asked ${id}`, [`a${id}`]: `said ${id}` };
-        this.#tells.set(id, this.#history.ask({ chatId: 'c', words }, tab));
+        this.#log.ask(tab, { [`q${id}`]: `asked ${id}`, [`a${id}`]: `said ${id}` });
         return;
       }
-      this.#tells.get(id)?.('kept');
+      this.#log.tell([`q${id}`, `a${id}`]);
       this.kept += 1;
       this.keptOf.set(tab, (this.keptOf.get(tab) ?? 0) + 1);
     });
@@ -224,7 +221,7 @@ class Crowd {
     await this.killAll();
     await this.#profile.start();
     const { found, findings, around } = await (await this.#profile.open()).evaluate(look);
-    const problems = [...this.#history.check([found]), ...findings];
+    const problems = [...this.#log.problemsOf(found), ...findings];
     return problems.length > 0 ? [...problems, around] : [];
   }
 }
@@ -276,47 +273,6 @@ test('what is said behind a commit that a kill tore in two outlives the next kil
     expect(await profile.tearLogs()).toBe(1);
     await talkOn();
     expect(await crowd.problems()).toEqual([]);
-  } finally {
-    await profile.remove();
-  }
-});
-
-/** How often a page has begun a new log, when it has come to rest. */
-async function renewals(page: Page): Promise<number> {
-  return page.evaluate(async () => {
-    await new contextree.IndexedDBContextStore('kills').load('c');
-    for (let i = 0; i < 2; i += 1) await new Promise((resolve) => requestIdleCallback(resolve));
-    return (globalThis as { renewals?: number }).renewals ?? 0;
-  });
-}
-
-/** Counts the databases that are deleted. */
-function countRenewals(): void {
-  const deleteDatabase = Reflect.get(IDBFactory.prototype, 'deleteDatabase');
-  const counts = globalThis as { renewals?: number };
-  IDBFactory.prototype.deleteDatabase = function (name) {
-    counts.renewals = (counts.renewals ?? 0) + 1;
-    return deleteDatabase.call(this, name);
-  };
-}
-
-test('a new log is begun after a kill, and not where the page before was left in peace', async () => {
-  const profile = await Profile.create();
-  const open = async (): Promise<Page> => {
-    await profile.start(async (context) => void (await context.addInitScript(countRenewals)));
-    return profile.open();
-  };
-  try {
-    const page = await open();
-    await expect.poll(() => renewals(page), 'by the first one').toBe(1);
-    await page.goto(profile.origin);
-    expect(await renewals(page), 'by one that comes behind another').toBe(0);
-    const other = await profile.open();
-    await expect.poll(() => renewals(other), 'by one that opens beside another').toBe(1);
-    await other.close();
-    await profile.kill();
-    const after = await open();
-    await expect.poll(() => renewals(after), 'after a kill').toBe(1);
   } finally {
     await profile.remove();
   }

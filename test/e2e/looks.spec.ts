@@ -41,26 +41,6 @@ test('a question that waits is readable for all, by day and by night', async ({ 
   }
 });
 
-test('at 320 px nothing scrolls sideways but wide tables, and every button can be hit', async ({ page }) => {
-  await page.setViewportSize({ width: 320, height: 640 });
-  const demo = await Demo.open(page);
-  await demo.ask('/markdown Compare tea and coffee');
-  const width = await page.evaluate(() => document.documentElement.scrollWidth);
-  expect(width).toBeLessThanOrEqual(320);
-  const boxes = await page.getByRole('button').evaluateAll((buttons) =>
-    buttons
-      .filter((button) => button.checkVisibility({ visibilityProperty: true }))
-      .map((button) => ({
-        name: button.getAttribute('aria-label') ?? button.textContent,
-        box: button.getBoundingClientRect(),
-      }))
-      .filter(({ box }) => box.width > 0 && (box.width < 44 || box.height < 44))
-      .map(({ name, box }) => `${name}: ${box.width} x ${box.height}`),
-  );
-  expect(boxes).toEqual([]);
-  expect(await faultsOf(page)).toEqual([]);
-});
-
 test('on a phone a branch with a long name takes no button off the page, and a notice has one row', async ({
   page,
 }) => {

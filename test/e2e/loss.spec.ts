@@ -110,20 +110,6 @@ test('where no database was ever seen, an addressed chat is not called deleted',
   await expect(page.getByRole('textbox', { name: 'Message' })).toBeVisible();
 });
 
-test('an open chat whose data the browser cleared says so, and is saved again', async ({ page, context }) => {
-  const demo = await Demo.open(page);
-  await demo.ask('What is a graph?');
-  await wipe(demo);
-  // Another tab begins a database anew.
-  const other = await context.newPage();
-  await other.goto(page.url());
-  await demo.send('And a tree?');
-  await expect(demo.assistant).toHaveCount(2);
-  await expect(demo.saveState).toHaveText('Saved');
-  await other.reload();
-  await expect(other.getByRole('article', { name: 'You' })).toHaveText([/What is a graph/, /And a tree/]);
-});
-
 test('a page whose data a newer version took says that it saves no more, and keeps the question', async ({
   page,
 }) => {

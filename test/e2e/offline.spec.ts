@@ -64,32 +64,6 @@ test('a site that allows its own files only, and trusted addresses of scripts, r
   expect(refused).toEqual([]);
 });
 
-test('what is kept for later holds the files of the app, all that are current and no other', async ({
-  page,
-  request,
-}) => {
-  const demo = await Demo.open(page);
-  await demo.ask('A word about zebras');
-  await demo.kept();
-  await page.evaluate(async () => {
-    await caches.open('contextree-demo-0');
-    const cache = await caches.open('contextree-demo-1');
-    await cache.put('/assets/of-an-older-version.js', new Response('export {}'));
-  });
-  await page.reload();
-  const files = (): Promise<string[]> =>
-    page.evaluate(async () => {
-      const cache = await caches.open('contextree-demo-1');
-      return (await cache.keys()).map(({ url }) => new URL(url).pathname);
-    });
-  await expect.poll(files).not.toContain('/assets/of-an-older-version.js');
-  await expect.poll(() => page.evaluate(() => caches.keys())).toEqual(['contextree-demo-1']);
-  for (const file of await files()) expect((await request.get(file)).ok()).toBe(true);
-  expect(
-    (await files()).filter((file) => !/^\/(favicon\.svg|first\.js|assets\/[\w-]+\.(js|css))?$/.test(file)),
-  ).toEqual([]);
-});
-
 test('clearing all data leaves no word in any store of the browser', async ({ page, context }) => {
   const demo = await Demo.open(page);
   await demo.ask('A secret about zebras');

@@ -294,16 +294,6 @@ describe('versions of a message', () => {
     expect(engine.siblings('a1').keys).toEqual([keys[0], keys[2]]);
   });
 
-  test('have one list: of thousands, each would keep thousands', async () => {
-    const { engine } = await chat('q1', 'a1');
-    await say(engine, 'a1=again');
-    const [first, second] = engine.siblings('a1').ids as [string, string];
-    expect(engine.siblings(second).ids).toBe(engine.siblings(first).ids);
-    await engine.edit('a1', 'once more');
-    expect(engine.siblings(second).ids).toHaveLength(3);
-    expect(engine.siblings(first).ids).toEqual(engine.siblings(second).ids);
-  });
-
   test('selecting one shows the branch used last that holds it, also after a reload', async () => {
     const { store, engine } = await chat('q1', 'a1', 'q2');
     await say(engine, 'a1=b1', 'q5');
@@ -389,31 +379,5 @@ describe('a long chain', () => {
     await engine.loadMore();
     expect([engine.state.getState().loadedFrom, engine.state.getState().messages.length]).toEqual([0, 450]);
     expect((await engine.resolve()).messages).toHaveLength(450);
-  });
-});
-
-describe('the chat', () => {
-  test('has a title and metadata that merge, and usage that adds up', async () => {
-    const { store, engine } = await chat('q1');
-    await engine.updateChat({ title: 'Python', metadata: { tags: ['a'], n: { x: 1 } } });
-    await engine.updateChat({ metadata: { n: { y: 2 } } });
-    await Promise.all([
-      engine.trackUsage({ inputTokens: 2, details: { cached: 1 } }),
-      engineOn(store).trackUsage({ inputTokens: 3, details: { cached: 4 } }),
-    ]);
-    await engine.ready();
-    expect(await store.getChat('c')).toMatchObject({
-      title: 'Python',
-      metadata: { tags: ['a'], n: { y: 2 }, usage: { inputTokens: 5, details: { cached: 5 } } },
-    });
-  });
-
-  test("merges the engine's metadata with the first write", async () => {
-    const { store } = await chat('q1');
-    const engine = engineOn(store, { metadata: { source: 'web' } });
-    await engine.ready();
-    expect(engine.chat?.metadata).toBeUndefined();
-    await say(engine, 'a1');
-    expect(engine.chat?.metadata).toEqual({ source: 'web' });
   });
 });

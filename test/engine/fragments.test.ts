@@ -380,26 +380,6 @@ describe('the texts of refusals', () => {
     await expect(engineOn().ask(said('q1'), { answer, id: 'a1' })).rejects.toThrow('parts must be a list');
   });
 
-  test('the last branch, a taken name', async () => {
-    const engine = engineOn();
-    await say(engine, 'q1');
-    await expect(engine.deleteBranch('main')).rejects.toMatchObject({
-      code: 'last-branch',
-      message: expect.stringContaining('"main" is the last one'),
-    });
-    await engine.btw();
-    await engine.checkpoint('a');
-    await engine.checkpoint('b');
-    await expect(engine.renameBranch('main', 'main-v2')).rejects.toMatchObject({
-      code: 'name-taken',
-      message: expect.stringContaining('"main-v2" exists already'),
-    });
-    await expect(engine.renameCheckpoint('a', 'b')).rejects.toMatchObject({
-      code: 'name-taken',
-      message: expect.stringContaining('"b" exists already'),
-    });
-  });
-
   test('a message whose text can not be stored names the path', async () => {
     const engine = engineOn();
     const id = await engine.ask(said('q1'), { id: 'a1' });

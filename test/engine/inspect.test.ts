@@ -1,5 +1,4 @@
-import type { UIMessage } from 'ai';
-import { describe, expect, test, vi } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { estimate } from '../../src/engine/estimate.ts';
 import { hint, role } from '../../src/fragment/builders.ts';
 import { fragment } from '../../src/fragment/fragment.ts';
@@ -8,7 +7,6 @@ import { MarkdownRenderer } from '../../src/render/markdown.ts';
 import type { XmlRenderer } from '../../src/render/xml.ts';
 import { reminder } from '../../src/reminders.ts';
 import { InMemoryContextStore } from '../../src/store/memory.ts';
-import { createWorkerTokenizer } from '../../src/tokenizers/o200k-worker.ts';
 import { loadTokenizer } from '../../src/tokenizers/o200k.ts';
 import { engineOn, said, say, texts } from '../support/engine.ts';
 
@@ -103,19 +101,6 @@ describe('inspect()', () => {
     const { fragments, meta } = await engine.inspect({ at: 'a1' });
     expect([texts(fragments.persisted), fragments.pending, meta.branch]).toEqual(['q1 > a1', [], 'main-v2']);
     await expect(engine.inspect({ at: 'zzz' })).rejects.toMatchObject({ code: 'message-not-found' });
-  });
-
-  test('renders as it is asked to', async () => {
-    const engine = await chat();
-    engine.set(hint('Be brief.'));
-    expect((await engine.inspect({ renderer: new MarkdownRenderer() })).rendered).toBe('## Hint\nBe brief.');
-  });
-
-  test('asks no network', async () => {
-    const fetching = vi.spyOn(globalThis, 'fetch');
-    await (await chat('q1')).inspect({ modelId: 'nobody:knows' });
-    expect(fetching).not.toHaveBeenCalled();
-    vi.restoreAllMocks();
   });
 
   test('looks at any branch, with what is pending only on the one it waits for', async () => {
@@ -215,24 +200,6 @@ describe('inspect()', () => {
     expect(json).toContain('"[more]"');
   });
 
-  test('counts in a second look only what changed since the first', async () => {
-    const engine = await chat(...Array.from({ length: 1_000 }, (_, i) => `${i % 2 ? 'a' : 'q'}${i}`));
-    engine.set(hint('Be brief.'));
-    const counted: string[] = [];
-    const tokenizer = { name: 'noted', exact: true, count: (text: string) => counted.push(text) };
-    const first = await engine.inspect({ tokenizer });
-    expect(counted).toHaveLength(1_001);
-    expect((await engine.inspect({ tokenizer })).estimate).toEqual(first.estimate);
-    expect((await engine.inspect({ tokenizer, at: 'a1' })).estimate.messages).toHaveLength(2);
-    expect(counted).toHaveLength(1_001);
-    await say(engine, 'q1000=something new');
-    await engine.inspect({ tokenizer });
-    expect(counted.slice(1_001)).toEqual(['something new']);
-    await engine.updateMessage('a1', said('a1', 'changed'), 'complete');
-    await engine.inspect({ tokenizer });
-    expect(counted.slice(1_002)).toEqual(['changed']);
-  });
-
   test('tells of characters that nobody sees, by fragment and by message', async () => {
     const engine = await chat('q1=Pay\u200bPal', 'a1=nothing');
     engine.set(hint('Be brief.'), { ...hint('x\u202excod.exe'), id: 'file' });
@@ -248,30 +215,6 @@ describe('inspect()', () => {
     expect(messages[1]).not.toHaveProperty('hidden');
     expect(JSON.parse(JSON.stringify(snapshot))).toEqual(snapshot);
     expect(snapshot.rendered).toContain('\u202e');
-  });
-
-  test('finds them also in what a tool gave, and looks into each message once', async () => {
-    const engine = await chat('q1');
-    const answer = vi.fn<() => string>(() => 'sun\u2066ny');
-    const part = {
-      type: 'dynamic-tool',
-      toolName: 'weather',
-      toolCallId: 't',
-      state: 'output-available',
-    } as const;
-    const message: UIMessage = { id: 'a1', role: 'assistant', parts: [{ ...part, input: {}, output: 'x' }] };
-    Object.defineProperty(message.parts[0], 'output', { enumerable: true, get: answer });
-    const first = await engine.estimate({ messages: [message] });
-    expect(first.messages[0]?.hidden).toMatchObject([{ code: 'U+2066', part: 0 }]);
-    const looks = answer.mock.calls.length;
-    expect((await engine.estimate({ messages: [message] })).messages).toEqual(first.messages);
-    expect(answer).toHaveBeenCalledTimes(looks);
-  });
-
-  test('writes nothing', async () => {
-    const store = new InMemoryContextStore();
-    await engineOn(store).inspect();
-    expect(await store.listChats()).toEqual([]);
   });
 });
 
@@ -315,30 +258,6 @@ describe('estimate()', () => {
       tokenizer: 'o200k',
       exact: true,
     });
-  });
-
-  test('asks a tokenizer in a Worker once for all that is new', async () => {
-    const engine = (await chat('q1', 'a1')).set(hint('Be brief.'));
-    const asked: (readonly string[])[] = [];
-    const tokenizer = {
-      name: 'far',
-      exact: true as const,
-      dispose: () => undefined,
-      count: async (texts: readonly string[]) => {
-        asked.push(texts);
-        return texts.map(({ length }) => length);
-      },
-    };
-    const all = await engine.estimate({ tokenizer });
-    expect(all).toMatchObject({ tokens: '<hint>Be brief.</hint>'.length + 4, tokenizer: 'far', exact: true });
-    expect(await engine.estimate({ tokenizer })).toEqual(all);
-    await say(engine, 'q2=Really?');
-    expect((await engine.estimate({ tokenizer })).tokens).toBe(all.tokens + 'Really?'.length);
-    expect(asked.map((texts) => texts.length)).toEqual([4, 1]);
-    const real = createWorkerTokenizer();
-    const exact = await (await chat('q1=Hello, world!')).estimate({ tokenizer: real });
-    expect(exact).toMatchObject({ tokens: 4, tokenizer: 'o200k', exact: true });
-    real.dispose();
   });
 
   test.each<[string, () => number, string]>([

@@ -1,10 +1,9 @@
 import { describe, expect, test } from 'vitest';
 import type { ContextEngine } from '../../src/engine/engine.ts';
-import { assistant, user } from '../../src/fragment/message.ts';
+import { user } from '../../src/fragment/message.ts';
 import { InMemoryContextStore } from '../../src/store/memory.ts';
 import type { ContextStore, StoreNotice } from '../../src/store/store.ts';
 import { branchesIn, engineOn, said, say, texts } from '../support/engine.ts';
-import { refusing } from '../support/refusal.ts';
 
 // The browser clears a site's data under an open page, a connection dies before it answers, the disk is full: what a person
 // sees then, and what is on the disk afterwards.
@@ -113,44 +112,6 @@ describe('a chat whose data the browser cleared under the open page', () => {
     expect(shown(engine)).toBe('q1 > half');
   });
 
-  test('keeps words that are newer than those which another page wrote again', async () => {
-    const { store, clearData } = clearable();
-    const engine = engineOn(store);
-    await say(engine, 'q1', 'a1');
-    const { messages, ends, marks } = await store.load('c');
-    const bodies = await store.bodies(
-      'c',
-      messages.map(({ key }) => key),
-    );
-    engine.set(assistant(said('a1', 'newer')));
-    await engine.save({ branch: false });
-    clearData();
-    const whole = messages.map((record) => ({
-      ...record,
-      versions: record.versions.map((version) => ({ ...version, body: bodies.get(record.key)!.message })),
-    }));
-    const nowhere = { userId: 'u', database: '', generation: 0, since: 0 };
-    await store.commit('c', { messages: whole, ends, marks }, nowhere);
-    await expect.poll(() => saveState(engine)).toMatchObject({ state: 'error', pending: 1 });
-    await engine.retry();
-    expect(await branchesIn(store)).toEqual({ main: 'q1 > newer' });
-  });
-
-  test('is written by retry(), too, beside what another page began meanwhile', async () => {
-    const { store, clearData, engine, all } = await told();
-    clearData();
-    const other = engineOn(store);
-    await say(other, 'q9');
-    await expect.poll(() => saveState(engine).state).toBe('error');
-    await engine.retry();
-    expect(saveState(engine)).toEqual({ state: 'saved', pending: 0 });
-    expect(Object.values(await branchesIn(store)).toSorted()).toEqual(
-      [...Object.values(all), 'q9'].toSorted(),
-    );
-    await expect.poll(() => other.state.getState().branches).toHaveLength(3);
-    expect([shown(engine), shown(other)]).toEqual(['q1 > better', 'q9']);
-  });
-
   test('is whole again also where no page knows all of it', async () => {
     const { store, clearData, engine, all } = await told();
     const other = engineOn(store);
@@ -165,19 +126,6 @@ describe('a chat whose data the browser cleared under the open page', () => {
       main: `${all.main} > q3 > a3 > q5`,
       ideas: 'q1 > better > q4',
     });
-  });
-
-  test('keeps an answer that was growing, from its question to its last word', async () => {
-    const { store, clearData } = clearable();
-    const engine = engineOn(store);
-    await say(engine, 'q1', 'a1');
-    const id = await engine.ask(said('q2'), { id: 'a2' });
-    await engine.updateMessage(id, said('a2', 'half'), 'streaming');
-    clearData();
-    await engine.updateMessage(id, said('a2', 'half and'), 'streaming');
-    await engine.updateMessage(id, said('a2', 'half and whole'), 'complete');
-    expect(await branchesIn(store)).toEqual({ main: 'q1 > a1 > q2 > half and whole' });
-    expect(saveState(engine)).toEqual({ state: 'saved', pending: 0 });
   });
 
   test('shows words that no page had as lost, and keeps the place of each', async () => {
@@ -204,26 +152,6 @@ describe('a chat whose data the browser cleared under the open page', () => {
     await say(engine, 'a1');
     expect((await store.getMessages('c')).map(({ id }) => id).slice(-2)).toEqual(['q2499', 'a1']);
     expect(await store.getMessages('c')).toHaveLength(2501);
-  });
-});
-
-describe('a write whose answer got lost', () => {
-  test('is done once, however often it is sent again', async () => {
-    const disk = new InMemoryContextStore();
-    const { store, refuse } = refusing(disk);
-    const engine = engineOn(store);
-    await say(engine, 'q1');
-    refuse('store-closed', { late: true });
-    await expect(say(engine, 'a1', 'q2')).rejects.toMatchObject({ code: 'store-closed' });
-    expect(await branchesIn(disk)).toEqual({ main: 'q1 > a1 > q2' });
-    expect(saveState(engine)).toMatchObject({ state: 'error', pending: 2 });
-    const { seq } = await disk.load('c');
-    await expect(engine.retry()).rejects.toMatchObject({ code: 'store-closed' });
-    refuse(undefined);
-    await engine.retry();
-    expect((await disk.load('c')).seq).toBe(seq);
-    expect(await branchesIn(disk)).toEqual({ main: 'q1 > a1 > q2' });
-    expect(saveState(engine)).toEqual({ state: 'saved', pending: 0 });
   });
 });
 

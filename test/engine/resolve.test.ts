@@ -254,29 +254,6 @@ describe('elsewhere', () => {
   });
 });
 
-describe('what it costs', () => {
-  async function counted(words: readonly string[]) {
-    const { store, engine: earlier } = await chat(words);
-    earlier.dispose();
-    const engine = engineOn(store);
-    await engine.ready();
-    const read = vi.spyOn(store, 'bodies');
-    return { engine, ids: () => read.mock.calls.flatMap(([, ids]) => ids) };
-  }
-
-  test('earlier messages are read once, and never again', async () => {
-    const words = Array.from({ length: 450 }, (_, i) => `q${i}`);
-    const { engine, ids } = await counted(words);
-    expect((await engine.resolve()).messages).toHaveLength(450);
-    expect(ids()).toHaveLength(250);
-    await say(engine, 'a1');
-    const id = await engine.ask(said('q900'));
-    await engine.updateMessage(id, said(id, 'an answer'), 'complete');
-    expect((await engine.resolve()).messages).toHaveLength(453);
-    expect(ids()).toHaveLength(250);
-  });
-});
-
 test('twenty thousand messages that wait cost what twenty times a thousand do', async () => {
   const engine = engineOn();
   engine.set(...Array.from({ length: 20_000 }, (_, i) => user('Why?', { id: `q${i}` })));

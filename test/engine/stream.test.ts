@@ -46,23 +46,6 @@ describe('ask()', () => {
     await expect(grow()).rejects.toMatchObject({ code: 'busy' });
   });
 
-  test('drafts reach the disk at most twice a second, and the state with them', async () => {
-    vi.useFakeTimers();
-    try {
-      const { store, engine } = await chat();
-      const drafts = vi.spyOn(store, 'saveDraft');
-      const id = await engine.ask(said('q1'), { id: 'a1' });
-      for (let i = 1; i <= 100; i += 1) {
-        await engine.updateMessage(id, said(id, `word ${i}`), 'streaming');
-        await vi.advanceTimersByTimeAsync(20);
-      }
-      expect(drafts.mock.calls.length).toBeGreaterThanOrEqual(3);
-      expect(drafts.mock.calls.length).toBeLessThanOrEqual(5);
-    } finally {
-      vi.useRealTimers();
-    }
-  });
-
   test('an answer that ends without a word is taken back, and the head with it', async () => {
     const { store, engine, shown, branches } = await chat('q1', 'a1');
     const id = await engine.ask(said('q2'));

@@ -1,6 +1,5 @@
 import { describe, expect, test, vi } from 'vitest';
 import type { ContextEvent } from '../../src/engine/state.ts';
-import { ContextError } from '../../src/errors.ts';
 import { user } from '../../src/fragment/message.ts';
 import { InMemoryContextStore } from '../../src/store/memory.ts';
 import { branchesIn, engineOn, said, say, texts } from '../support/engine.ts';
@@ -74,22 +73,6 @@ describe('another tab', () => {
     expect(a.state.getState().branches.map(({ name }) => name)).toEqual(['main']);
     expect(events.filter(({ type }) => type === 'conflict')).toEqual([]);
   });
-
-  test('that can not be followed is told once, though it is tried again and again', async () => {
-    const { store, a, b } = await tabs('q1', 'a1');
-    const codes: string[] = [];
-    b.subscribe((event) => event.type === 'error' && codes.push(event.code));
-    const load = vi.spyOn(store, 'load').mockRejectedValue(new ContextError('store-blocked', 'busy'));
-    vi.useFakeTimers();
-    await a.updateChat({ title: 'Trees' });
-    await vi.advanceTimersByTimeAsync(10_000);
-    expect(load.mock.calls.length).toBeGreaterThan(2);
-    load.mockRestore();
-    await vi.advanceTimersByTimeAsync(30_000);
-    vi.useRealTimers();
-    expect(b.state.getState().chat?.title).toBe('Trees');
-    expect(codes).toEqual(['store-blocked']);
-  });
 });
 
 describe('what another tab is writing', () => {
@@ -147,20 +130,6 @@ describe('what another tab is writing', () => {
     expect(b.state.getState().remoteMessages.map(({ id }) => id)).toEqual(['a1']);
     await a.updateMessage('a1', said('a1', 'half and more.'), 'complete');
     await expect.poll(() => [shown(b), beside(b)]).toEqual(['q1 > half and more.', '']);
-  });
-
-  test('that dies leaves an interrupted answer, which can be tried again here', async () => {
-    const { store, a, b } = await tabs('q1', 'a1');
-    const id = await a.ask(said('q2'), { id: 'a2' });
-    await a.updateMessage(id, said('a2', 'half'), 'streaming');
-    await expect.poll(() => beside(b)).toBe('q2 > half');
-    vi.spyOn(store, 'held').mockResolvedValue(new Set());
-    await expect.poll(() => b.status('a2')).toBe('interrupted');
-    expect([shown(b), beside(b)]).toEqual(['q1 > a1 > q2 > half', '']);
-    const again = await b.ask(said('q2'), { parentId: 'a1', id: 'a3' });
-    await b.updateMessage(again, said('a3', 'whole'), 'complete');
-    expect(shown(b)).toBe('q1 > a1 > q2 > whole');
-    expect(b.siblings('a3').ids).toEqual(['a2', 'a3']);
   });
 });
 
@@ -331,21 +300,6 @@ describe('when the disk says no', () => {
     await expect.poll(() => branchesIn(inner)).toEqual({ main: 'q1 > a1 > q2 > ' });
   });
 
-  test('several turns are written in their order, before any later one', async () => {
-    const { inner, engine, refuse } = await full();
-    for (const n of [2, 3]) {
-      const id = await engine.ask(said(`q${n}`), { id: `a${n}` });
-      await engine.updateMessage(id, said(id), 'complete');
-    }
-    await engine.edit('a3', 'b3');
-    refuse(undefined);
-    await say(engine, 'q4');
-    expect(await branchesIn(inner)).toEqual({
-      main: 'q1 > a1 > q2 > a2 > q3 > a3',
-      'main-v2': 'q1 > a1 > q2 > a2 > q3 > b3 > q4',
-    });
-  });
-
   test.each(['fork', 'error'] as const)(
     'another tab may write meanwhile: the kept turns stay together, and are older (%s)',
     async (onConflict) => {
@@ -443,20 +397,4 @@ describe('a chat that is deleted elsewhere', () => {
     await say(late, 'q2');
     expect(await branchesIn(store)).toEqual({ main: 'q1 > a1 > q2' });
   });
-});
-
-test('a page whose chat is begun by another user reads it once, and not again and again', async () => {
-  vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
-  try {
-    const store = new InMemoryContextStore();
-    const [mine, theirs] = [engineOn(store), engineOn(store, { userId: 'somebody else' })];
-    await Promise.all([mine.ready(), theirs.ready()]);
-    await say(theirs, 'q1', 'a1');
-    const load = vi.spyOn(store, 'load');
-    await vi.advanceTimersByTimeAsync(60_000);
-    expect(load.mock.calls.length).toBeLessThan(3);
-    expect(shown(mine)).toBe('');
-  } finally {
-    vi.useRealTimers();
-  }
 });

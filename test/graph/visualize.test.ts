@@ -41,18 +41,6 @@ describe('a graph as text', () => {
     );
   });
 
-  it('draws a line of messages under its root', () => {
-    expect(visualizeGraph(picture(['q1 > a1 > q2'])).split('\n')).toEqual([
-      '[chat: c]',
-      '',
-      'q1 (user): "q1"',
-      '└── a1 (assistant): "a1"',
-      '    └── q2 (user): "q2" <- [main *]',
-      '',
-      'Legend: * = active branch, {...} = checkpoint',
-    ]);
-  });
-
   it('draws forks with bars, heads and checkpoints in their order', () => {
     const data = picture(['q1 > a1 > q2', 'q1 > b1 > q3', 'q1 > a1 > q2'], { here: 'a1', there: 'a1' });
     expect(visualizeGraph(data).split('\n').slice(2, -2)).toEqual([
@@ -86,10 +74,10 @@ describe('a graph as text', () => {
     ['under one root', () => 0],
     ['as roots', () => null],
     ['as a comb', (i) => i - 1 - ((i - 1) % 2)],
-  ])('draws 100,000 messages %s, short enough for a string', (_, parentOf) => {
-    const nodes = Array.from({ length: 100_000 }, (_, i) => numbered(i, i === 0 ? null : parentOf(i)));
+  ])('draws 20,000 messages %s, short enough for a string', (_, parentOf) => {
+    const nodes = Array.from({ length: 20_000 }, (_, i) => numbered(i, i === 0 ? null : parentOf(i)));
     const lines = drawn(nodes);
-    expect(lines).toHaveLength(100_004);
+    expect(lines).toHaveLength(20_004);
     expect(Math.max(...lines.map(({ length }) => length))).toBeLessThan(130);
   });
 

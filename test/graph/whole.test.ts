@@ -4,7 +4,6 @@ import type { ChatValue } from '../../src/graph/graph.ts';
 import { markId } from '../../src/graph/marks.ts';
 import { graphData } from '../../src/graph/graphData.ts';
 import { unreachedEnds, verify, verifyBodies, type Finding } from '../../src/graph/verify.ts';
-import { visualizeGraph } from '../../src/graph/visualize.ts';
 import { deleted, joined, records, reserved, said, takenBack } from '../support/records.ts';
 
 const graphOf = (chat: ChatValue, checkpoints: { name: string; key: string }[] = []) => {
@@ -56,20 +55,6 @@ describe('a graph for people', () => {
     ]);
     expect(graph.checkpoints).toEqual([{ name: 'begin', messageId: 'q1', messageKey: 'q1' }]);
     expect(graphOf(chat).nodes.every((node, i) => node === graph.nodes[i])).toBe(true);
-  });
-
-  it('is drawn, two messages under one id apart', () => {
-    expect(visualizeGraph(graphOf(chat, [{ name: 'begin', key: 'q1' }]))).toBe(
-      [
-        '[chat: c]',
-        '',
-        'q1 (user): "q1" {begin}',
-        '├── q3 (user): "q3" <- [main *]',
-        '└── q3 (assistant): "b4" <- [main-v2]',
-        '',
-        'Legend: * = active branch, {...} = checkpoint',
-      ].join('\n'),
-    );
   });
 });
 

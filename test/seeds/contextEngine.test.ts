@@ -11,7 +11,7 @@ import {
 } from 'contextree/core';
 import { toPrompt } from 'contextree/ai';
 import { describe, expect, test } from 'vitest';
-import { branchesIn, texts } from '../support/engine.ts';
+import { branchesIn } from '../support/engine.ts';
 import { modelThatSays } from './model.ts';
 
 /** The flows of the engine's reference page. */
@@ -63,16 +63,6 @@ describe('complete flows', () => {
   });
 });
 
-test('deviation: engine.branch names the real branch after a reload', async () => {
-  const { store, context } = open();
-  context.set(user('one', { id: 'q1' }), assistant('two'));
-  await context.save();
-  await context.rewind('q1');
-  const reloaded = open(store).context;
-  await reloaded.ready();
-  expect(reloaded.branch).toBe('main-v2');
-});
-
 test('deviation: an edited message keeps row id and message id the same', async () => {
   const { store, context } = open();
   context.set(user('one', { id: 'q1' }), assistantText('two', { id: 'a1' }));
@@ -83,17 +73,6 @@ test('deviation: an edited message keeps row id and message id the same', async 
     id: headMessageId,
     data: { id: headMessageId },
   });
-});
-
-test('deviation: a message belongs to its chat, whatever ids there are in others', async () => {
-  const { store, context, branches } = open();
-  context.set(user('mine', { id: 'q1' }));
-  await context.save();
-  const other = new ContextEngine({ store, chatId: 'chat-002', userId: 'user-001' });
-  other.set(user('theirs', { id: 'q1' }));
-  await other.save();
-  expect(await branches()).toEqual({ main: 'mine' });
-  expect(texts((await other.resolve()).messages)).toBe('theirs');
 });
 
 test('deviation: saving moves updatedAt', async () => {

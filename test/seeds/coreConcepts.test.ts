@@ -1,5 +1,4 @@
 import {
-  assistantText,
   ContextEngine,
   fragment,
   InMemoryContextStore,
@@ -47,13 +46,5 @@ describe('lastAssistantMessage()', () => {
     const lazy = lastAssistantMessage('corrected');
     expect(lazy.id).toBeUndefined();
     expect(lazy[LAZY_ID]).toEqual({ type: 'last-assistant', content: 'corrected' });
-  });
-
-  test('deviation: an answer that something hangs on is kept, and the new words fork', async () => {
-    const context = engine().set(user('q'), assistantText('first'), user('next'));
-    await context.save();
-    context.set(lastAssistantMessage('second'));
-    await context.save();
-    expect(context.branch).toBe('main-v2');
   });
 });

@@ -3,7 +3,6 @@ import {
   ContextEngine,
   hint,
   InMemoryContextStore,
-  role,
   user,
   type ContextFragment,
 } from 'contextree/core';
@@ -30,22 +29,6 @@ describe('fragments that an app stored itself', () => {
     context.set(hint('Fresh hint'));
     expect((await context.resolve()).systemPrompt).toBe('<role>Stored role</role>\n<hint>Fresh hint</hint>');
   });
-
-  test('deviation: they are kept by the engine only on demand, with persistFragments', async () => {
-    const store = new InMemoryContextStore();
-    const first = engine({ store, persistFragments: true }).set(role('You are kind.'));
-    await first.save();
-    const second = engine({ store, persistFragments: true }).set(hint('New.'));
-    expect((await second.resolve()).systemPrompt).toBe('<role>You are kind.</role>\n<hint>New.</hint>');
-    expect((await engine({ store }).resolve()).systemPrompt).toBe('');
-  });
-});
-
-test('XML is the renderer when none is named', async () => {
-  const context = engine().set(role('You are a SQL expert.'), hint('Use CTEs for complex queries.'));
-  expect((await context.resolve()).systemPrompt).toBe(
-    '<role>You are a SQL expert.</role>\n<hint>Use CTEs for complex queries.</hint>',
-  );
 });
 
 test('deviation: messages are UIMessages; toSimpleMessages() gives { role, content }', async () => {

@@ -1,28 +1,8 @@
-import { serialize } from 'node:v8';
 import { describe, expect, it } from 'vitest';
-import { decodePack, encodePack } from '../../src/store/tables/pack.ts';
-import { narrowed, readText, summed } from '../../src/store/tables/layout.ts';
+import { readText, summed } from '../../src/store/tables/layout.ts';
 import { ownCopy } from '../../src/store/door.ts';
-import { message } from '../support/storeRecords.ts';
-
-/** How many bytes a character of a text takes, in memory and on a disk. */
-function bytesOf(text: string): number {
-  return Math.floor(serialize(text).length / text.length);
-}
 
 describe('a text on its way to the disk', () => {
-  it('takes a byte a character, though some of them are wide', () => {
-    const said = 'It’s 20 € — and 😀 \\u2019 "so" \n\ud83d ÿ'.repeat(3);
-    const text = narrowed(JSON.stringify({ said: said + 'plain '.repeat(40) }));
-    expect(bytesOf(text)).toBe(1);
-    expect(JSON.parse(text)).toEqual({ said: said + 'plain '.repeat(40) });
-  });
-
-  it('stays as it is where most are wide, or none', () => {
-    for (const said of ['会話はブラウザの中に残る', 'plain, with an umlaut: ä'])
-      expect(narrowed(JSON.stringify([said]))).toBe(JSON.stringify([said]));
-  });
-
   it('is known again, and not where the disk has turned one of its bits', () => {
     const text = summed('{"said":"The words of a message."}');
     expect(readText(text)).toEqual({ said: 'The words of a message.' });
@@ -31,18 +11,6 @@ describe('a text on its way to the disk', () => {
       const letter = String.fromCharCode(text.charCodeAt(at) ^ (1 << (bit % 7)));
       expect(readText(text.slice(0, at) + letter + text.slice(at + 1))).toBeUndefined();
     }
-  });
-
-  it('does not double a pack for one message in Chinese, and is read from it line by line', () => {
-    const said = Array.from({ length: 64 }, (_, i) => (i === 5 ? '会話は中に残る。' : 'plain — '.repeat(30)));
-    const bodies = said.map((text, i) => {
-      return { seq: i + 1, key: `key:${i}`, rev: 1, by: 'a', sum: '', message: message(`m${i}`, text) };
-    });
-    const pack = encodePack(bodies.map((body) => summed(JSON.stringify(body))));
-    expect(bytesOf(pack.text)).toBe(1);
-    expect(decodePack(pack)).toEqual(bodies);
-    const torn = { ...pack, text: pack.text.replace('"key:7"', '"key:7') };
-    expect(decodePack(torn)).toEqual(bodies.map((body, i) => (i === 7 ? undefined : body)));
   });
 });
 

@@ -75,7 +75,7 @@ export class EngineWorld {
   readonly keyOf = new Map<string, string>();
   /** The first parent of each id. */
   readonly parentOf = new Map<string, string | null>();
-  /** Messages of deleted branches, whatever was said in them before or after the deletion. */
+  /** Messages of deleted branches according to their marks, whatever was said in them before or after. */
   readonly givenUp = new Set<string>();
   readonly dead = new Set<string>();
   /** Branch records of which a deletion was undone: either operation may win. */
@@ -240,11 +240,6 @@ export class EngineWorld {
   /** Whether a message belongs to a chat that was deleted. */
   isDeleted(key: string): boolean {
     return this.dead.has(this.chatOf.get(key) ?? '');
-  }
-
-  /** Whether a message is on a deleted branch, according to the marks and not only to `deleteBranch()`. */
-  isGivenUp(key: string): boolean {
-    return this.givenUp.has(key);
   }
 
   async close(): Promise<void> {
@@ -781,14 +776,13 @@ export class EngineTab {
     });
     const [made] = this.#disk.deletions;
     // A branch with an unknown record is not checked.
-    return { record: (isDone && made?.record) || 'unknown', head: made?.head ?? null, keys: [] };
+    return { record: (isDone && made?.record) || 'unknown', head: made?.head ?? null };
   }
 
   /** Undoes or redoes an operation. */
-  async restoreBranch(): Promise<undefined> {
+  async undoOrRedo(): Promise<void> {
     const isRedo = this.#random() < 0.3;
     await this.#act(() => (isRedo ? this.engine.redo() : this.engine.undo()));
-    return undefined;
   }
 
   /** Names a branch; returns the name, and the message at which the branch ended. */

@@ -17,7 +17,6 @@ export interface Words {
 export interface DeletedBranch {
   readonly record: string;
   readonly head: string | null;
-  readonly keys: readonly string[];
 }
 
 export interface NamedBranch {
@@ -89,9 +88,7 @@ interface Page {
 class Story {
   #pages: Page[] = [];
   readonly #acknowledged = new Map<string, Words>();
-  readonly #givenUp = new Set<string>();
   #deletions: DeletedBranch[] = [];
-  readonly #restored = new Set<string>();
   readonly #names: NamedBranch[] = [];
   #given = 0;
   readonly #random: Random;
@@ -157,7 +154,7 @@ class Story {
       [8, () => tab.fork()],
       [10, () => tab.rewrite()],
       [6, () => this.#deleteBranch(tab)],
-      [3, () => this.#restoreBranch(tab)],
+      [3, () => tab.undoOrRedo()],
       [4, () => this.#nameBranch(tab)],
       [3, () => tab.switchBranch()],
       [3, () => tab.importSource()],
@@ -178,14 +175,7 @@ class Story {
 
   async #deleteBranch(tab: EngineTab): Promise<void> {
     const gone = await tab.deleteBranch();
-    for (const key of gone?.keys ?? []) this.#givenUp.add(key);
     if (gone) this.#deletions.push(gone);
-  }
-
-  /** Of a deletion and a restoring at the same time, either may win: such branches are not checked. */
-  async #restoreBranch(tab: EngineTab): Promise<void> {
-    const record = await tab.restoreBranch();
-    if (record !== undefined) this.#restored.add(record);
   }
 
   async #nameBranch(tab: EngineTab): Promise<void> {
@@ -224,9 +214,7 @@ class Story {
 
   #deletionFaults({ branches }: Replica): string[] {
     const isBack = ({ record, head }: DeletedBranch): boolean =>
-      branches.length > 1 &&
-      !this.#restored.has(record) &&
-      branches.some((branch) => branch.record === record && branch.head === head);
+      branches.length > 1 && branches.some((branch) => branch.record === record && branch.head === head);
     return this.#deletions.some(isBack) ? ['a deleted branch is back'] : [];
   }
 
@@ -245,9 +233,7 @@ class Story {
           const isReplaced = this.#world.hasLost && words.some((one) => one.key === key);
           return isReplaced ? [] : ['words are lost'];
         }
-        return reached.has(key) || this.#givenUp.has(key) || this.#world.isGivenUp(key)
-          ? []
-          : ['words are on no branch'];
+        return reached.has(key) || this.#world.givenUp.has(key) ? [] : ['words are on no branch'];
       }),
       ...(words.some(({ key }) => this.#world.isDeleted(key)) ? ['words of a deleted chat are back'] : []),
     ];

@@ -832,14 +832,6 @@ export function storeSuite(name: string, open: () => Promise<Opened>): void {
         for (let rev = 2; rev <= 24; rev += 1) await write(rewritten('a1', 'q1', rev, 'v'));
         expect(await versionsOf()).toEqual(Array.from({ length: 20 }, (_, i) => `${i + 4} v`));
       });
-
-      it('give the same object for the same version', async () => {
-        await write(begun('me', 'q1 > a1'));
-        const [before, question] = [(await body('a1'))?.message, (await body('q1'))?.message];
-        await write(rewritten('a1', 'q1', 2, 'new'));
-        expect((await body('a1'))?.message).not.toBe(before);
-        expect((await body('q1'))?.message).toBe(question);
-      });
     });
 
     describe('local records', () => {
