@@ -4,7 +4,6 @@ import { defineConfig, type Plugin, type TestProjectInlineConfiguration } from '
 import { BaseSequencer, type BrowserConfigOptions, type TestSpecification } from 'vitest/node';
 import { findBrowser, launchArgs } from './scripts/browser.mjs';
 import { aliases, root } from './scripts/entries.mjs';
-import { chatServer } from './test/support/chatServer.ts';
 
 /** These put another module in the place of one, or another database in the place of the global one. */
 const apart = ['test/store/**/*.test.ts', 'test/tokens/tokenizer.test.ts'];
@@ -122,7 +121,6 @@ function chromium(): BrowserConfigOptions {
 function inBrowser(): TestProjectInlineConfiguration {
   return {
     resolve,
-    plugins: [chatServer],
     optimizeDeps,
     // A cross-origin isolated page has a clock of microseconds; without these the benches measure its ticks.
     server: {
@@ -139,7 +137,7 @@ function inBrowser(): TestProjectInlineConfiguration {
         'test/ai/*.test.{ts,tsx}',
         'test/apps/{same,react,suite}.test.tsx',
       ],
-      // A server in Node (test/browser/http.test.ts has another one), and what is only typed.
+      // A server in Node, and what is only typed.
       exclude: ['test/ai/{http,types}.test.ts'],
       setupFiles: isBench ? [] : `${root}/test/support/page.ts`,
       benchmark: { include: ['test/bench/**/*.bench.{ts,tsx}'] },

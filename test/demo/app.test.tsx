@@ -289,13 +289,18 @@ describe('what becomes of it', () => {
     expect(screen.getAllByRole('article')).toHaveLength(2);
   });
 
-  test('a try that fails shows the way back to the answer before it', async () => {
+  test('a try that fails shows the way back to the answer before it, after a reload, too', async () => {
     const network = openUnsteady();
     await ask('Hello');
     const first = answers()[0]?.textContent;
     network.isDown = true;
     await pressOnAnswer('Try again');
     await screen.findByRole('alert');
+    expect(screen.getByRole('button', { name: 'Show the earlier answer' })).toBeDefined();
+    cleanup();
+    openUnsteady();
+    await screen.findByText('Not answered');
+    expect(screen.getByRole('button', { name: 'Get an answer' })).toBeDefined();
     await userEvent.click(screen.getByRole('button', { name: 'Show the earlier answer' }));
     await waitFor(() => expect(answers()[0]?.textContent).toBe(first));
     expect(document.activeElement).toBe(message());

@@ -14,7 +14,6 @@ import {
   unsentChat,
   unsentText,
 } from '../../stories/demo/unsent.ts';
-import type * as Unsent from '../../stories/demo/unsent.ts';
 import type * as UnsentFiles from '../../stories/demo/unsentFiles.ts';
 
 beforeEach(() => {
@@ -30,41 +29,6 @@ test('so does one whose id has half a character, which an address can not tell',
   expect(unsentText('\ud800')).toBe('sent\n\nhalf');
   expect(editedText('\ud800', 'm1')).toBe('edited');
 });
-
-test('words of a tab that is only being reloaded stay its own', async () => {
-  const tab = await openTab();
-  tab.keepUnsentText('a', 'theirs');
-  await closed();
-  const back = [{ name: `demo:tab:${sessionStorage.getItem('demo:tab')}` }];
-  const looks = [[], back, [], []];
-  const locks = {
-    query: async () => ({ held: looks.shift() }),
-    request: async (name: string, _: LockOptions, act: LockGrantedCallback<void>) =>
-      act({ name, mode: 'exclusive' }),
-  };
-  vi.spyOn(navigator, 'locks', 'get').mockReturnValue(locks as unknown as LockManager);
-  vi.useFakeTimers();
-  const next = await openTab();
-  const shown: string[] = [];
-  for (const expected of [[], ['theirs']]) {
-    const adopted = next.adoptText('a', (text) => shown.push(text));
-    await vi.runAllTimersAsync();
-    await adopted;
-    expect(shown).toEqual(expected);
-  }
-  vi.useRealTimers();
-  vi.restoreAllMocks();
-});
-
-/** A page of a tab of its own. */
-async function openTab(): Promise<typeof Unsent> {
-  vi.resetModules();
-  sessionStorage.clear();
-  return import('../../stories/demo/unsent.ts');
-}
-
-/** When all that a page keeps has been kept. */
-const closed = (): Promise<void> => new Promise((resolve) => setTimeout(resolve));
 
 test('a tab has one unsent chat, until it is sent', () => {
   let made = 0;

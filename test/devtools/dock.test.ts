@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
 import { isCovered } from '../../devtools/covered.ts';
-import { type DevtoolsPosition, insetsOf, isBeside, placeOf } from '../../devtools/dock.ts';
+import { type DevtoolsPosition, isBeside, placeOf } from '../../devtools/dock.ts';
 import { sizeAfterKey, sizeAt } from '../../devtools/resize.ts';
 
 const WIDE = { width: 1440, height: 900 };
@@ -36,16 +36,6 @@ it('leaves the app more than half of the height, or 560 pixels beside it, whatev
       expect(place.size).toBeGreaterThanOrEqual(place.least);
     }),
   );
-});
-
-it('tells what it takes of one edge, and nothing of the others', () => {
-  expect(insetsOf(placeOf('bottom', { height: 200 }, NARROW))).toEqual({
-    top: 0,
-    right: 0,
-    bottom: 200,
-    left: 0,
-  });
-  expect(insetsOf(undefined)).toEqual({ top: 0, right: 0, bottom: 0, left: 0 });
 });
 
 it('knows which fields lie under it', () => {

@@ -5,7 +5,7 @@ import { graphData } from '../../src/graph/graphData.ts';
 import { createChat } from '../../src/graph/join.ts';
 import { records, said } from '../support/records.ts';
 
-// What holds for every picture, whatever the chat: on drawn forests of some hundred messages, on long ones of
+// What holds for every picture, whatever the chat: on drawn forests of some hundred messages, on a long one of
 // 100,000, and on data that no honest store would give.
 
 describe('the layout of lanes', () => {
@@ -18,18 +18,11 @@ describe('the layout of lanes', () => {
     );
   });
 
-  it.each([1_000, 10_000, 100_000])(
-    'keeps its rules for %i messages',
-    (count) => {
-      for (const shape of [bushy, recent, chain, comb]) {
-        const parents = shape(count);
-        for (const active of [count - 1, count >> 1, -1]) {
-          expect(faults(parents, active, layoutLanes(Int32Array.from(parents), active))).toEqual([]);
-        }
-      }
-    },
-    60_000,
-  );
+  it('keeps its rules for a fork at each of 100,000 messages', () => {
+    const parents = Array.from({ length: 100_000 }, (_, i) => (i % 2 === 0 ? Math.max(i - 2, -1) : i - 1));
+    for (const active of [99_999, 50_000, -1])
+      expect(faults(parents, active, layoutLanes(Int32Array.from(parents), active))).toEqual([]);
+  });
 
   it('reads: the side way between the fork and what goes on, one lane to the right', () => {
     // 0 > 1 > 2 > 3 is active; 1 > 4 > 5 was left.
@@ -129,31 +122,3 @@ const forests = fc
       active: fc.integer({ min: -1, max: draws.length - 1 }),
     }),
   );
-
-const seeded = (seed: number) => () => {
-  seed = (Math.imul(seed, 1664525) + 1013904223) | 0;
-  return (seed >>> 0) / 2 ** 32;
-};
-
-/** Each message answers any earlier one. */
-function bushy(count: number): number[] {
-  const next = seeded(7);
-  return Array.from({ length: count }, (_, i) => Math.floor(next() * (i + 1)) - 1);
-}
-
-/** A conversation as people lead it: mostly on, now and then back by a few messages. */
-function recent(count: number): number[] {
-  const next = seeded(11);
-  return Array.from({ length: count }, (_, i) =>
-    next() < 0.05 ? Math.max(0, i - 2 - Math.floor(next() * 8)) - 1 : i - 1,
-  );
-}
-
-function chain(count: number): number[] {
-  return Array.from({ length: count }, (_, i) => i - 1);
-}
-
-/** A fork at each message of a long chain: `Try again` on every answer. */
-function comb(count: number): number[] {
-  return Array.from({ length: count }, (_, i) => (i === 0 ? -1 : i % 2 === 0 ? i - 2 : i - 1));
-}

@@ -194,14 +194,7 @@ test('a page that is older than its data says what helps, keeps the unsent text,
   const demo = await Demo.open(page);
   await demo.ask('What is a graph?');
   await demo.message.fill('half a thought');
-  await page.evaluate(async () => {
-    const [database] = await indexedDB.databases();
-    await new Promise((resolve, reject) => {
-      const request = indexedDB.open(String(database?.name), Number(database?.version) + 1);
-      request.onsuccess = () => resolve(request.result.close());
-      request.onerror = () => reject(request.error);
-    });
-  });
+  await demo.updateElsewhere();
   await page.reload();
   const alert = page.getByRole('alert');
   await expect(alert).toContainText('This page is older than its data');

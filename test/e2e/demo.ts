@@ -126,6 +126,63 @@ export class Demo {
     }
   }
 
+  /** Asks for the last answer once more, and waits until it has ended. */
+  async tryAgain(): Promise<void> {
+    await this.on(this.assistant.last(), 'Try again').click();
+    await this.settled();
+  }
+
+  /** Clears all data, as the menu offers it. */
+  async clearData(): Promise<void> {
+    await this.button('Data').click();
+    await this.page.getByRole('menuitem', { name: 'Clear all data' }).click();
+    await this.page.getByRole('dialog').getByRole('button', { name: 'Clear all data' }).click();
+  }
+
+  /** Gives the database to a version of the app that is newer than this page. */
+  async updateElsewhere(): Promise<void> {
+    await this.page.evaluate(async () => {
+      const [database] = await indexedDB.databases();
+      await new Promise((resolve, reject) => {
+        const request = indexedDB.open(String(database?.name), Number(database?.version) + 1);
+        request.onsuccess = () => resolve(request.result.close());
+        request.onerror = () => reject(request.error);
+      });
+    });
+  }
+
+  /** Everything that the browser keeps for this page, as text: storage, databases, caches and files. */
+  async kept(): Promise<string> {
+    return this.page.evaluate(async () => {
+      const words = [localStorage, sessionStorage].map((storage) => JSON.stringify(Object.entries(storage)));
+      const answerTo = <T>(request: IDBRequest<T>): Promise<T> =>
+        new Promise((resolve, reject) => {
+          request.onsuccess = () => resolve(request.result);
+          request.onerror = () => reject(request.error);
+        });
+      for (const { name } of await indexedDB.databases()) {
+        const db = await answerTo(indexedDB.open(String(name)));
+        for (const store of db.objectStoreNames)
+          words.push(JSON.stringify(await answerTo(db.transaction(store).objectStore(store).getAll())));
+        db.close();
+      }
+      for (const name of await caches.keys()) {
+        const cache = await caches.open(name);
+        for (const request of await cache.keys())
+          words.push(request.url, (await (await cache.match(request))?.text()) ?? '');
+      }
+      const look = async (folder: FileSystemDirectoryHandle): Promise<void> => {
+        for await (const entry of folder.values()) {
+          words.push(entry.name);
+          if (entry.kind === 'file') words.push(await (await entry.getFile()).text());
+          else await look(entry);
+        }
+      };
+      await look(await navigator.storage.getDirectory());
+      return words.join('\n');
+    });
+  }
+
   /** Opens the devtools by their key. They come when the page is idle, and hear it from then on. */
   async openDevtools(): Promise<void> {
     await this.button('Open contextree devtools').waitFor();
@@ -143,7 +200,7 @@ export class Demo {
    * Waits until the whole app is kept for a time without network: the page, its icon and first script, and all
    * that was built.
    */
-  async kept(): Promise<void> {
+  async keptForLater(): Promise<void> {
     const files = (): Promise<number> =>
       this.page.evaluate(async () => (await (await caches.open('contextree-demo-1')).keys()).length);
     await expect.poll(files).toBe(readdirSync('node_modules/.cache/demo/assets').length + 3);

@@ -83,9 +83,7 @@ test('the first chat is one in two tabs that open at once, and is never made aga
   await later.page.close();
 
   await demo.ask('Mine');
-  await demo.button('Data').click();
-  await page.getByRole('menuitem', { name: 'Clear all data' }).click();
-  await page.getByRole('dialog').getByRole('button', { name: 'Clear all data' }).click();
+  await demo.clearData();
   await expect(page.getByRole('list', { name: 'Starter prompts' })).toBeVisible();
   await page.goto('/');
   await expect(page.getByRole('list', { name: 'Starter prompts' })).toBeVisible();
@@ -135,9 +133,7 @@ test('a first visit shows its chat before any script of the app is there, and no
     page.evaluate(() => !('first' in document.documentElement.dataset));
   await page.goto('/');
   expect(await isHidden()).toBe(true);
-  await new Demo(page).button('Data').click();
-  await page.getByRole('menuitem', { name: 'Clear all data' }).click();
-  await page.getByRole('dialog').getByRole('button', { name: 'Clear all data' }).click();
+  await new Demo(page).clearData();
   await expect(page.getByRole('list', { name: 'Starter prompts' })).toBeVisible();
   await page.goto('/');
   expect(await isHidden()).toBe(true);

@@ -147,8 +147,7 @@ test('Ctrl+K finds a branch, a checkpoint, a message on another branch and anoth
 test('each message is one stop of the Tab key, with arrows between its actions', async ({ page }) => {
   const demo = await Demo.open(page);
   await demo.ask('What is a graph?');
-  await demo.on(demo.assistant, 'Try again').click();
-  await demo.settled();
+  await demo.tryAgain();
   await page.mouse.move(0, 0);
   await expect(demo.assistant.getByRole('toolbar', { name: 'Message actions' })).toBeVisible();
   await expect(demo.on(demo.assistant, 'Edit')).toHaveCSS('opacity', '1');

@@ -10,8 +10,7 @@ for (const colorScheme of ['light', 'dark'] as const) {
     expect(await faultsOf(page)).toEqual([]);
     await demo.ask('/markdown Compare tea and coffee');
     await demo.ask('/markdown And cocoa');
-    await demo.on(demo.assistant.last(), 'Try again').click();
-    await demo.settled();
+    await demo.tryAgain();
     await demo.on(demo.assistant.last(), 'Checkpoint here').click();
     await page.getByRole('dialog').getByRole('textbox').press('Enter');
     await expect(page.getByRole('button', { name: /^Checkpoint Checkpoint/ })).toBeAttached();
@@ -67,8 +66,7 @@ test('on a phone a branch with a long name takes no button off the page, and a n
 test('no button waits to be hovered', async ({ page }) => {
   const demo = await Demo.open(page);
   await demo.ask('/markdown Compare tea and coffee');
-  await demo.on(demo.assistant, 'Try again').click();
-  await demo.settled();
+  await demo.tryAgain();
   await page.mouse.move(0, 0);
   await page.getByRole('textbox', { name: 'Message' }).focus();
   const hidden = await page.locator('button').evaluateAll((buttons) =>

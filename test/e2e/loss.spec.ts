@@ -115,14 +115,7 @@ test('a page whose data a newer version took says that it saves no more, and kee
 }) => {
   const demo = await Demo.open(page);
   await demo.ask('What is a graph?');
-  await page.evaluate(async () => {
-    const [database] = await indexedDB.databases();
-    await new Promise((resolve, reject) => {
-      const request = indexedDB.open(String(database?.name), Number(database?.version) + 1);
-      request.onsuccess = () => resolve(request.result.close());
-      request.onerror = () => reject(request.error);
-    });
-  });
+  await demo.updateElsewhere();
   await demo.send('And a tree?');
   await expect(demo.assistant).toHaveCount(2);
   const alert = page.getByRole('alert').filter({ hasText: 'Not saved' });

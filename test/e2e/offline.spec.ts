@@ -11,7 +11,7 @@ test('it works with the network off, after one visit, a reload and the parts not
 }) => {
   const demo = await Demo.open(page);
   await demo.ask('Online');
-  await demo.kept();
+  await demo.keptForLater();
   await context.setOffline(true);
   await demo.ask('Offline');
   await demo.on(demo.assistant.last(), 'Try again').click();
@@ -50,7 +50,7 @@ test('a site that allows its own files only, and trusted addresses of scripts, r
   );
   const demo = await Demo.open(page);
   await demo.ask('/markdown Compare tea and coffee');
-  await demo.kept();
+  await demo.keptForLater();
   expect(await page.evaluate(async () => (await fetch('./favicon.svg')).ok)).toBe(true);
   await demo.button('Open contextree devtools').click();
   const panel = page.getByRole('region', { name: 'contextree devtools' });
@@ -67,57 +67,15 @@ test('a site that allows its own files only, and trusted addresses of scripts, r
 test('clearing all data leaves no word in any store of the browser', async ({ page, context }) => {
   const demo = await Demo.open(page);
   await demo.ask('A secret about zebras');
-  await demo.kept();
+  await demo.keptForLater();
   await demo.message.fill('another zebra');
   const other = await Demo.open(await context.newPage(), { at: new URL(page.url()).hash });
   await expect(other.you).toHaveCount(1);
-  await demo.button('Data').click();
-  await page
-    .getByRole('menuitem', { name: 'Clear all data' })
-    .or(demo.button('Clear all data'))
-    .first()
-    .click();
-  await page
-    .getByRole('dialog')
-    .getByRole('button', { name: /Clear|Delete/ })
-    .click();
+  await demo.clearData();
   await expect(demo.chats.getByRole('link')).toHaveCount(0);
   await expect(other.chats.getByRole('link')).toHaveCount(0);
   await expect(other.page.getByRole('article')).toHaveCount(0);
-  const left = await page.evaluate(async () => {
-    const words: string[] = [localStorage, sessionStorage].map((kept) =>
-      JSON.stringify(Object.entries(kept)),
-    );
-    for (const { name } of await indexedDB.databases()) {
-      const db = await new Promise<IDBDatabase>((resolve, reject) => {
-        const request = indexedDB.open(name as string);
-        request.onsuccess = () => resolve(request.result);
-        request.onerror = () => reject(request.error);
-      });
-      for (const store of db.objectStoreNames) {
-        const all = await new Promise<unknown>((resolve) => {
-          const request = db.transaction(store).objectStore(store).getAll();
-          request.onsuccess = () => resolve(request.result);
-        });
-        words.push(JSON.stringify(all));
-      }
-      db.close();
-    }
-    for (const name of await caches.keys()) {
-      const cache = await caches.open(name);
-      for (const request of await cache.keys())
-        words.push(request.url, (await (await cache.match(request))?.text()) ?? '');
-    }
-    const look = async (folder: FileSystemDirectoryHandle): Promise<void> => {
-      for await (const entry of folder.values()) {
-        words.push(entry.name);
-        if (entry.kind === 'file') words.push(await (await entry.getFile()).text());
-        else await look(entry);
-      }
-    };
-    await look(await navigator.storage.getDirectory());
-    return words.join('\n');
-  });
+  const left = await demo.kept();
   expect(left).not.toMatch(/zebra/);
   expect(left).not.toMatch(/"databaseId":"[^"]*","seq":\d+,"chats"/);
 });

@@ -38,26 +38,6 @@ async function settings(
   return dialog;
 }
 
-/** Everything that the browser keeps for this page, as text. */
-function kept(demo: Demo): Promise<string> {
-  return demo.page.evaluate(async () => {
-    const found = [localStorage, sessionStorage].map((storage) => JSON.stringify(Object.entries(storage)));
-    for (const { name, version } of await indexedDB.databases()) {
-      const db = await new Promise<IDBDatabase>((resolve) => {
-        const request = indexedDB.open(String(name), version);
-        request.onsuccess = () => resolve(request.result);
-      });
-      for (const store of db.objectStoreNames)
-        await new Promise<void>((resolve) => {
-          const request = db.transaction(store).objectStore(store).getAll();
-          request.onsuccess = () => resolve(void found.push(JSON.stringify(request.result)));
-        });
-      db.close();
-    }
-    return found.join('\n');
-  });
-}
-
 test('an endpoint that refuses the key, or is not there, says so in words; the key is stored nowhere', async ({
   page,
 }) => {
@@ -88,8 +68,8 @@ test('an endpoint that refuses the key, or is not there, says so in words; the k
   await expect(dead.getByRole('status')).toContainText('could not be reached');
   await page.keyboard.press('Escape');
 
-  expect(await kept(demo)).toContain('Still there?');
-  expect(await kept(demo)).not.toContain(KEY);
+  expect(await demo.kept()).toContain('Still there?');
+  expect(await demo.kept()).not.toContain(KEY);
   await page.reload();
   await expect(demo.you.last()).toContainText('Still there?');
   await demo.button('Model settings').click();

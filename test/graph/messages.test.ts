@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import { findKey, type ChatValue, isVisible } from '../../src/graph/graph.ts';
+import { findKey, type ChatValue } from '../../src/graph/graph.ts';
 import { infoOf, reachableFrom, siblingsOf } from '../../src/graph/messages.ts';
-import { joined, live, records, reserved, said, takenBack } from '../support/records.ts';
+import { joined, live, records, reserved, said } from '../support/records.ts';
 
 const reached = (chat: ChatValue): Set<string> =>
   reachableFrom(
@@ -46,38 +46,6 @@ describe('the versions of a message', () => {
 });
 
 describe('a message', () => {
-  it('shows when it has a part, or is whole', () => {
-    expect(isVisible(said('m1', null))).toBe(true);
-    expect(isVisible(said('m1', null, { parts: 0 }))).toBe(true);
-    expect(isVisible(reserved('m1', null))).toBe(false);
-    expect(isVisible(takenBack('m1', null, { status: 'complete' }))).toBe(false);
-    expect(isVisible(said('m1', null, { status: 'interrupted', parts: 0 }))).toBe(false);
-  });
-
-  it('is the same object for people as long as it says the same', () => {
-    const chat = joined(
-      records([said('q1', null), said('a2', 'q1', { id: 'msg', sources: ['q1'], seq: 4 })]),
-    );
-    const info = infoOf(chat, chat.messages.get('a2')!);
-    expect(info).toEqual({
-      id: 'msg',
-      key: 'a2',
-      parentId: 'q1',
-      parentKey: 'q1',
-      name: 'assistant',
-      type: 'message',
-      createdAt: 2,
-      status: 'complete',
-      parts: 1,
-      preview: 'a2',
-      depth: 2,
-      rev: 1,
-      seq: 4,
-      sources: ['q1'],
-    });
-    expect(infoOf(chat, chat.messages.get('a2')!)).toBe(info);
-  });
-
   it('learns of its parent when that comes later', () => {
     const parts = [records([said('a2', 'q1')]), records([said('q1', null, { id: 'asked' })])];
     const chat = joined(parts[0]!);

@@ -1,18 +1,7 @@
-import { generateText } from 'ai';
-import {
-  assistant,
-  assistantText,
-  ContextEngine,
-  hint,
-  InMemoryContextStore,
-  role,
-  user,
-  XmlRenderer,
-} from 'contextree/core';
+import { assistant, assistantText, ContextEngine, InMemoryContextStore, role, user } from 'contextree/core';
 import { toPrompt } from 'contextree/ai';
-import { describe, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { branchesIn } from '../support/engine.ts';
-import { modelThatSays } from './model.ts';
 
 /** The flows of the engine's reference page. */
 function open(store = new InMemoryContextStore()) {
@@ -24,44 +13,6 @@ function open(store = new InMemoryContextStore()) {
   });
   return { store, context, branches: () => branchesIn(store, 'chat-001') };
 }
-
-describe('complete flows', () => {
-  test('a turn: resolve, generate, save', async () => {
-    const { store, context } = open();
-    const model = modelThatSays('Hello, human.');
-    context.set(role('You are a friendly assistant.'), hint('Keep responses brief.'));
-    context.set(user('Hi'));
-    const { text } = await generateText({
-      model,
-      ...(await toPrompt(await context.resolve({ renderer: new XmlRenderer() }))),
-    });
-    context.set(assistant(text));
-    await context.save();
-    expect(await branchesIn(store, 'chat-001')).toEqual({ main: 'Hi > Hello, human.' });
-  });
-
-  test('branching: a second answer under another hint', async () => {
-    const { context, branches } = open();
-    const model = modelThatSays('A function that calls itself.', 'A doll inside a doll.');
-    const ask = async () =>
-      (await generateText({ model, ...(await toPrompt(await context.resolve())) })).text;
-    context.set(role('You are helpful.'), user('Explain recursion', { id: 'q1' }));
-    context.set(assistant(await ask()));
-    await context.save();
-    await context.rewind('q1');
-    context.set(hint('Explain like I am 5 years old.'));
-    context.set(assistant(await ask()));
-    await context.save();
-    expect(await branches()).toEqual({
-      main: 'Explain recursion > A function that calls itself.',
-      'main-v2': 'Explain recursion > A doll inside a doll.',
-    });
-    expect(model.doGenerateCalls[1]?.prompt[0]).toMatchObject({
-      role: 'system',
-      content: '<role>You are helpful.</role>\n<hint>Explain like I am 5 years old.</hint>',
-    });
-  });
-});
 
 test('deviation: an edited message keeps row id and message id the same', async () => {
   const { store, context } = open();

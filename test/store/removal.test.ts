@@ -128,14 +128,4 @@ describe('on a full disk', () => {
     expect((await store.getMessages('c')).map(({ id }) => id)).toEqual(['q1', 'a1']);
     disk.mockRestore();
   });
-
-  it('everything can be cleared', async () => {
-    const store = opened('cleared when full');
-    await store.commit('c', begun('me', 'q1 > a1'), me);
-    await store.set('theme', 'dark');
-    const disk = full(1);
-    await store.clear();
-    disk.mockRestore();
-    expect([await store.get('theme'), await store.listChats()]).toEqual([undefined, []]);
-  });
 });

@@ -1006,16 +1006,6 @@ export function storeSuite(name: string, open: () => Promise<Opened>): void {
         await write(rewritten('b1', 'q1', 2, 'Trees of <b>café</b> parks grow faster.'));
       });
 
-      it('finds messages that hold all the words, best first', async () => {
-        const [first, second] = await store.searchMessages('c', 'oak');
-        expect([first?.record.key, second?.record.key]).toEqual(['key:a1', 'key:q1']);
-        expect(first?.rank).toBeGreaterThan(second?.rank ?? 0);
-        expect(second?.snippet).toBe('How old can an <mark>oak</mark> tree grow in the forest?');
-        expect(await found('forest oak')).toEqual(['q1']);
-        expect(await found('oak', { roles: ['user'] })).toEqual(['q1']);
-        expect(await found('oak', { keys: new Set(['key:q1', 'key:b1']) })).toEqual(['q1']);
-      });
-
       it('leaves out what only deleted branches hold, unless it is asked for', async () => {
         const deletion = (on: boolean, rev: number) =>
           write(only({ marks: [mark(markId.deletion('r1', 'key:b1'), { on, at: rev }, { rev })] }));
