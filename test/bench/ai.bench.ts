@@ -7,6 +7,7 @@ import { createRoot } from 'react-dom/client';
 import { expect, test, vi } from 'vitest';
 import { cdp } from 'vitest/browser';
 import { writeLine } from './line.ts';
+import { listOf, report } from './measure.ts';
 
 /**
  * What a streamed answer costs, on a real IndexedDB, against the same stream in a plain useChat: in time, in renders, in bytes
@@ -158,19 +159,6 @@ function endOf(message: UIMessage | undefined): string {
   const part = message?.parts.at(-1);
   return part?.type === 'text' ? part.text : '';
 }
-
-const TEXT =
-  'The quick brown fox jumps over the lazy dog while the graph remembers every word it said. '.repeat(11);
-
-function messageAt(i: number): UIMessage {
-  return {
-    id: `m${i}`,
-    role: i % 2 === 0 ? 'user' : 'assistant',
-    parts: [{ type: 'text', text: `${i} ${TEXT}` }],
-  };
-}
-
-const listOf = (length: number): UIMessage[] => Array.from({ length }, (_, i) => messageAt(i));
 
 /** A chat of `length` messages of about 1 kB in a row. */
 async function engineWith(length: number): Promise<ContextEngine> {
@@ -377,7 +365,3 @@ async function heap(): Promise<number> {
 const megabytes = (size: number): string => `${(size / 1e6).toFixed(1)} MB`;
 const figures = ([theirs, ours]: readonly [number, number]): string =>
   `${ours.toFixed(3)} ms / ${theirs.toFixed(3)} ms`;
-
-function report(what: string, ratio: number, figures: string): void {
-  console.log(`| ${what} | ${ratio.toFixed(2)}x | ${figures} |`);
-}

@@ -1,44 +1,28 @@
-import type { UIMessage } from 'ai';
 import { ContextEngine, IndexedDBContextStore, role } from 'contextree/core';
 import { expect, test } from 'vitest';
 import { writeLine } from './line.ts';
+import { listOf, median, messageAt, report, timed } from './measure.ts';
 
 /**
  * What a turn costs in a long chat, on a real IndexedDB. Figures are ratios within one run: both sides are measured
  * in turns, so that a busy machine slows both. `npm run bench` runs them; RESULTS.md keeps the last figures.
  */
-const WORDS =
-  'The quick brown fox jumps over the lazy dog while the graph remembers every word it said. '.repeat(11);
-
-function message(id: string, i: number): UIMessage {
-  return { id, role: i % 2 === 0 ? 'user' : 'assistant', parts: [{ type: 'text', text: `${i} ${WORDS}` }] };
-}
 
 /** A chat of `length` messages of about 1 kB in a row, and an engine on it. */
 async function chatOf(length: number): Promise<{ store: IndexedDBContextStore; open: () => ContextEngine }> {
   const store = new IndexedDBContextStore(`bench-${crypto.randomUUID()}`);
   const open = (): ContextEngine =>
     new ContextEngine({ store, chatId: 'c', userId: 'u' }).set(role('You are a patient tutor.'));
-  const messages = Array.from({ length }, (_, i) => message(`m${i}`, i));
-  await writeLine(store, messages);
+  await writeLine(store, listOf(length));
   return { store, open };
-}
-
-const median = (times: readonly number[]): number =>
-  times.toSorted((a, b) => a - b)[times.length >> 1] as number;
-
-async function timed(run: () => Promise<unknown>): Promise<number> {
-  const start = performance.now();
-  await run();
-  return performance.now() - start;
 }
 
 function turn(engine: ContextEngine): () => Promise<unknown> {
   let i = 0;
   return async () => {
-    const id = await engine.ask(message(crypto.randomUUID(), 0));
+    const id = await engine.ask(messageAt(0, crypto.randomUUID()));
     i += 1;
-    await engine.updateMessage(id, message(id, 2 * i + 1), 'complete');
+    await engine.updateMessage(id, messageAt(2 * i + 1, id), 'complete');
   };
 }
 
@@ -86,7 +70,3 @@ test(
     expect(ratio).toBeGreaterThanOrEqual(100);
   },
 );
-
-function report(what: string, ratio: number, figures: string): void {
-  console.log(`| ${what} | ${ratio.toFixed(2)}x | ${figures} |`);
-}

@@ -2,6 +2,7 @@ import type { UIMessage } from 'ai';
 import { ContextEngine, hint, IndexedDBContextStore, role } from 'contextree/core';
 import { expect, test } from 'vitest';
 import { writeLine } from './line.ts';
+import { median, messageAt, report, timed } from './measure.ts';
 
 /**
  * What a second look costs, on a real IndexedDB: each engine is new, and inspects a chat of 10,000 messages of about
@@ -9,8 +10,6 @@ import { writeLine } from './line.ts';
  * runs it; figures are ratios within one run.
  */
 const LENGTH = 10_000;
-const WORDS =
-  'The quick brown fox jumps over the lazy dog while the graph remembers every word it said. '.repeat(11);
 
 test(
   'a second inspect() of 10,000 messages costs what changed',
@@ -40,12 +39,15 @@ test(
     }
     const [first, second] = [median(times.first), median(times.second)];
     const [afterTurn, estimate] = [median(times.afterTurn), median(times.estimate)];
-    report('first inspect() of 10,000 messages against a second one', first, second);
-    report('first inspect() of 10,000 messages against one after a turn', first, afterTurn);
-    report('first inspect() of 10,000 messages against estimate() after a turn', first, estimate);
-    expect(first / second).toBeGreaterThanOrEqual(20);
-    expect(first / afterTurn).toBeGreaterThanOrEqual(20);
-    expect(first / estimate).toBeGreaterThanOrEqual(20);
+    for (const [what, ms] of [
+      ['a second one', second],
+      ['one after a turn', afterTurn],
+      ['estimate() after a turn', estimate],
+    ] as const) {
+      const figures = `${first.toFixed(1)} ms / ${ms.toFixed(2)} ms`;
+      report(`first inspect() of 10,000 messages against ${what}`, first / ms, figures);
+      expect(first / ms).toBeGreaterThanOrEqual(20);
+    }
   },
 );
 
@@ -55,9 +57,8 @@ async function turn(engine: ContextEngine): Promise<void> {
 }
 
 function message(id: string, i: number): UIMessage {
-  const parts: UIMessage['parts'] = [{ type: 'text', text: `${i} ${WORDS}` }];
-  if (i % 2 === 0) return { id, role: 'user', parts };
-  return { id, role: 'assistant', parts, metadata: { usage: { inputTokens: 900, outputTokens: 240 } } };
+  const said = messageAt(i, id);
+  return i % 2 === 0 ? said : { ...said, metadata: { usage: { inputTokens: 900, outputTokens: 240 } } };
 }
 
 async function chatOf(length: number): Promise<IndexedDBContextStore> {
@@ -65,17 +66,4 @@ async function chatOf(length: number): Promise<IndexedDBContextStore> {
   const messages = Array.from({ length }, (_, i) => message(`m${i}`, i));
   await writeLine(store, messages);
   return store;
-}
-
-async function timed(run: () => Promise<unknown>): Promise<number> {
-  const start = performance.now();
-  await run();
-  return performance.now() - start;
-}
-
-const median = (times: readonly number[]): number =>
-  times.toSorted((a, b) => a - b)[times.length >> 1] as number;
-
-function report(what: string, a: number, b: number): void {
-  console.log(`| ${what} | ${(a / b).toFixed(1)}x | ${a.toFixed(1)} ms / ${b.toFixed(2)} ms |`);
 }

@@ -4,6 +4,7 @@ import { createContextChats } from '../../src/ai/contextChats.ts';
 import type { RecordedRequest } from '../../src/record/record.ts';
 import { expect, test } from 'vitest';
 import { writeLine } from './line.ts';
+import { median, timed } from './measure.ts';
 
 /**
  * What it takes to say why a cache broke, in a chat of 10,000 messages in which the first fragment changed: asked for the
@@ -90,12 +91,3 @@ function answer(): ReadableStream<UIMessageChunk> {
     },
   });
 }
-
-async function timed(run: () => Promise<unknown>): Promise<number> {
-  const start = performance.now();
-  await run();
-  return performance.now() - start;
-}
-
-const median = (times: readonly number[]): number =>
-  times.toSorted((a, b) => a - b)[times.length >> 1] as number;

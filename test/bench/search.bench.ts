@@ -2,6 +2,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { IndexedDBContextStore } from '../../src/store/indexeddb/store.ts';
 import { message } from '../support/storeRecords.ts';
 import { writeLine } from './line.ts';
+import { median, timed } from './measure.ts';
 
 /**
  * What a search costs in a chat of 10,000 messages of about a kilobyte, in IndexedDB, in the browser that it will run
@@ -39,12 +40,8 @@ afterAll(async () => {
 /** Milliseconds that a query takes: the median of some. */
 async function cost(query: string, rounds: number): Promise<number> {
   const times: number[] = [];
-  for (let i = 0; i < rounds; i += 1) {
-    const start = performance.now();
-    await store.searchMessages('c', query);
-    times.push(performance.now() - start);
-  }
-  return times.toSorted((a, b) => a - b)[rounds >> 1] ?? Infinity;
+  for (let i = 0; i < rounds; i += 1) times.push(await timed(() => store.searchMessages('c', query)));
+  return median(times);
 }
 
 test('what follows the first search costs a fraction of it', { timeout: 120_000 }, async () => {
