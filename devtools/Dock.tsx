@@ -80,10 +80,8 @@ export function Dock({ position, theme, styleNonce, onInsetsChange, children }: 
     >
       {children(
         groups,
-        !own.window && tools && (
-          <Dressed>
-            <tools.Resizer place={place} extent={extent} onSize={resize} />
-          </Dressed>
+        !own.window && (
+          <Dressed>{({ Resizer }) => <Resizer place={place} extent={extent} onSize={resize} />}</Dressed>
         ),
       )}
     </Shadow>

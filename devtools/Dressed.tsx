@@ -1,27 +1,39 @@
 import type { ReactNode } from 'react';
-import { useLoaded } from './loaded.ts';
+import { type Loaded, useLoaded } from './loaded.ts';
 import { Style } from './Shadow.tsx';
-import type * as Tools from './tools.ts';
+import type * as Code from './tools.ts';
+
+type Tools = typeof Code;
+
+let loaded: Loaded<Tools> = {};
 
 /** Loads the code that follows the first rows. */
-export function loadTools(): Promise<typeof Tools> {
-  return import('./tools.ts');
+export async function loadTools(): Promise<Tools> {
+  const value = await import('./tools.ts');
+  loaded = { value };
+  return value;
+}
+
+/** That code, at once where it was loaded before. */
+function useCode(): Loaded<Tools> {
+  const later = useLoaded(loadTools, !loaded.value);
+  return loaded.value ? loaded : later;
 }
 
 /** That code; undefined until it is loaded. */
-export function useTools(): typeof Tools | undefined {
-  return useLoaded(loadTools, true).value;
+export function useTools(): Tools | undefined {
+  return useCode().value;
 }
 
-/** Children whose code and styles are loaded later than the panel: shown when both are there. */
+/** What is made of code and styles that are loaded later than the panel: shown when both are there. */
 export function Dressed({ meanwhile, children }: DressedProps): ReactNode {
-  const { value: tools, error } = useLoaded(loadTools, true);
+  const { value: tools, error } = useCode();
   if (error) throw error;
   if (!tools) return meanwhile;
   return (
     <>
       <Style css={tools.viewCss} />
-      {children}
+      {children(tools)}
     </>
   );
 }
@@ -29,5 +41,5 @@ export function Dressed({ meanwhile, children }: DressedProps): ReactNode {
 interface DressedProps {
   /** What to show until then. Default: nothing. */
   readonly meanwhile?: ReactNode;
-  readonly children: ReactNode;
+  readonly children: (tools: Tools) => ReactNode;
 }

@@ -1,5 +1,5 @@
 import { type KeyboardEvent, type ReactNode, useId, useRef, useState } from 'react';
-import { Dressed, useTools } from './Dressed.tsx';
+import { Dressed } from './Dressed.tsx';
 
 /** One item of a menu: an action, or a choice. */
 export interface MenuItem {
@@ -17,7 +17,6 @@ export interface MenuItem {
 export function Menu({ label, sign = '⋯', groups }: MenuProps): ReactNode {
   const id = useId();
   const [isOpen, setOpen] = useState(false);
-  const tools = useTools();
   const place = useRef<HTMLDivElement>(null);
   const button = useRef<HTMLButtonElement>(null);
   const close = (): void => {
@@ -44,14 +43,14 @@ export function Menu({ label, sign = '⋯', groups }: MenuProps): ReactNode {
         title={label}
         aria-haspopup="menu"
         aria-expanded={isOpen}
-        aria-controls={isOpen && tools ? id : undefined}
+        aria-controls={isOpen ? id : undefined}
         onClick={() => setOpen(!isOpen)}
       >
         {sign}
       </button>
-      {isOpen && tools && (
+      {isOpen && (
         <Dressed>
-          <tools.MenuItems id={id} label={label} groups={groups} onClose={close} />
+          {({ MenuItems }) => <MenuItems id={id} label={label} groups={groups} onClose={close} />}
         </Dressed>
       )}
     </div>

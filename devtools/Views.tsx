@@ -13,32 +13,11 @@ import {
 import { Dressed, useTools } from './Dressed.tsx';
 import { Guard } from './Guard.tsx';
 import { useLive } from './follow.ts';
-import { useLoaded } from './loaded.ts';
 import { Menu } from './Menu.tsx';
 import { recall, remember } from './memory.ts';
 import type { SessionCopy } from './sessionCopy.ts';
 import { type Sight, type ViewName, type ViewProps, VIEWS } from './view.ts';
 import { Graph } from './views/Graph.tsx';
-import type * as Records from './views/records.ts';
-
-type View = (props: ViewProps) => ReactNode;
-
-/** The views beside the graph, whose code is loaded when they are first shown. */
-const later: Readonly<Partial<Record<ViewName, () => Promise<View>>>> = {
-  Compare: async () => (await import('./views/Compare.tsx')).Compare,
-  Prompt: async () => (await import('./views/Prompt.tsx')).Prompt,
-  Log: async () => (await records()).Log,
-  Storage: async () => (await records()).Storage,
-  Fragments: async () => (await records()).Fragments,
-  Checkpoints: async () => (await records()).Checkpoints,
-  Cost: async () => (await import('./views/Cost.tsx')).Cost,
-  Run: async () => (await import('./views/Run.tsx')).Run,
-  Snapshot: async () => (await records()).Snapshot,
-};
-
-function records(): Promise<typeof Records> {
-  return import('./views/records.ts');
-}
 
 interface ViewsProps extends Pick<ViewProps, 'modelId' | 'tokenizer' | 'run'> {
   /** The engine to show; default: the provider's. */
@@ -67,10 +46,10 @@ export function Views({
   const [sight, setSight] = useState<Sight>({});
   const [copy, setCopy] = useState<SessionCopy>({});
   useEffect(() => () => copy.engine?.dispose(), [copy.engine]);
-  const openFile = (file: Blob): void => {
-    void import('./sessionCopy.ts').then(({ openCopy }) => openCopy(file)).then(setCopy);
-  };
   const tools = useTools();
+  const openFile = (file: Blob): void => {
+    void tools?.openCopy(file).then(setCopy);
+  };
   const onDrag = (event: DragEvent): void => tools?.openDropped(event, openFile);
   const shown = copy.engine ?? engines[picked] ?? engines[0] ?? engine;
   const list = useRef<HTMLDivElement>(null);
@@ -253,7 +232,6 @@ function ViewOf({
   // For the view Log.
   useEffect(() => tools?.logOf(engine).listen(), [tools, engine]);
   useEffect(() => engine.record(), [engine]);
-  const load = later[tab];
   const props = { ...rest, state, sight: sightIn({ engine, revision: state.revision }, sight) };
   const key = `${engine.isReadOnly} ${engine.chatId}`;
   const title = state.chat?.title ?? engine.chatId;
@@ -265,7 +243,13 @@ function ViewOf({
           onClose={onCloseCopy}
         />
       )}
-      {load ? <Later key={key} load={load} {...props} /> : <Graph key={key} {...props} />}
+      {tab === 'Graph' ? (
+        <Graph key={key} {...props} />
+      ) : (
+        <Dressed key={key} meanwhile={<p className="words">Loading…</p>}>
+          {({ [tab]: Shown }) => <Shown {...props} />}
+        </Dressed>
+      )}
     </>
   );
 }
@@ -276,18 +260,6 @@ function sightIn(
   { node, against }: Sight,
 ): Sight {
   return { node: engine.node(node ?? '')?.key, against: engine.node(against ?? '')?.key };
-}
-
-function Later({ load, ...props }: ViewProps & { readonly load: () => Promise<View> }): ReactNode {
-  const { value: Shown, error } = useLoaded(load, true);
-  if (error) throw error;
-  const loading = <p className="words">Loading…</p>;
-  if (!Shown) return loading;
-  return (
-    <Dressed meanwhile={loading}>
-      <Shown {...props} />
-    </Dressed>
-  );
 }
 
 function Failed({ error, retry }: { readonly error: Error; readonly retry: () => void }): ReactNode {

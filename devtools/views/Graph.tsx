@@ -5,7 +5,6 @@ import { branchOff } from '../branching.ts';
 import { Dressed, useTools } from '../Dressed.tsx';
 import { counted } from '../figures.ts';
 import { type GraphModel, graphModel } from '../graphRows.ts';
-import { useLoaded } from '../loaded.ts';
 import { recall } from '../memory.ts';
 import { useNarrow } from '../narrow.ts';
 import { useShownIn } from '../Shadow.tsx';
@@ -13,7 +12,6 @@ import type { ViewProps } from '../view.ts';
 import type { Wanted } from '../wanted.ts';
 import { COLUMNS, type ColumnName } from '../columns.ts';
 import { GraphList } from './GraphList.tsx';
-import type { Node } from './Node.tsx';
 
 /**
  * The conversation as rows and lanes, and beside it the selected message. Selecting only shows: a click and the arrows select,
@@ -36,7 +34,6 @@ export function Graph(props: ViewProps): ReactNode {
   const [columns, setColumns] = useState(rememberedColumns);
   const shownIn = useShownIn();
   const key = sight.node !== undefined && model.indexOf.has(sight.node) ? sight.node : undefined;
-  const { value: Shown, error } = useLoaded(loadNode, key !== undefined);
   const bar = <div className="bar" />;
   if (model.nodes.length === 0) return <Empty state={state} />;
   const select = (node?: string): void => {
@@ -83,9 +80,9 @@ export function Graph(props: ViewProps): ReactNode {
       )}
       {!(isNarrow && isNodeShown) && (
         <div className="list">
-          {tools ? (
-            <Dressed meanwhile={bar}>
-              <tools.Finder
+          <Dressed meanwhile={bar}>
+            {({ Finder }) => (
+              <Finder
                 engine={engine}
                 model={model}
                 state={state}
@@ -102,10 +99,8 @@ export function Graph(props: ViewProps): ReactNode {
                 isHelpOpen={isHelpOpen}
                 onHelp={() => setHelp(!isHelpOpen)}
               />
-            </Dressed>
-          ) : (
-            bar
-          )}
+            )}
+          </Dressed>
           <GraphList
             engine={engine}
             model={model}
@@ -146,10 +141,10 @@ export function Graph(props: ViewProps): ReactNode {
           </footer>
         </div>
       )}
-      {isNodeShown &&
-        (Shown ? (
-          <Dressed>
-            <Shown
+      {isNodeShown && (
+        <Dressed meanwhile={<p className="words node">Loading…</p>}>
+          {({ Node }) => (
+            <Node
               key={key}
               {...props}
               messageKey={key}
@@ -157,16 +152,11 @@ export function Graph(props: ViewProps): ReactNode {
               onCheckOut={() => checkOut(key)}
               attempt={attempt}
             />
-          </Dressed>
-        ) : (
-          <p className="words">{error ? 'The view of a message could not be loaded.' : 'Loading…'}</p>
-        ))}
+          )}
+        </Dressed>
+      )}
     </div>
   );
-}
-
-async function loadNode(): Promise<typeof Node> {
-  return (await import('./Node.tsx')).Node;
 }
 
 function rememberedColumns(): readonly ColumnName[] {

@@ -10,12 +10,10 @@ import {
 } from 'react';
 import { Dressed } from '../Dressed.tsx';
 import { canFold, forkRows, type GraphModel, isFolded, shownFor, visibleRows } from '../graphRows.ts';
-import { useLoaded } from '../loaded.ts';
 import { useRowHeight } from '../rowHeight.ts';
 import { type Moment, type RowState, rowState } from '../rowState.ts';
 import { rowAfterKey, useRowWindow } from '../windowing.ts';
 import type { ColumnName } from '../columns.ts';
-import type * as Columns from './Columns.tsx';
 import { type Fold, lineOf, messageAt, Row, type RowPlace } from './GraphRow.tsx';
 
 /** The rows of the graph: a list with one Tab stop; only visible rows are mounted. */
@@ -29,7 +27,6 @@ export function GraphList(props: GraphListProps): ReactNode {
   const height = useRowHeight();
   const { ref, onScroll, first, end, page, reveal } = useRowWindow(rows.length, height);
   const hits = useMemo(() => found && new Set(found), [found]);
-  const cells = useLoaded(loadColumns, columns.length > 0).value;
   const moment = useMemo(
     () => ({ engine, model, headKey: hereKey, revision }),
     [engine, model, hereKey, revision],
@@ -86,11 +83,7 @@ export function GraphList(props: GraphListProps): ReactNode {
   const mounted = Array.from({ length: end - first }, (_, i) => first + i);
   return (
     <>
-      {cells && (
-        <Dressed>
-          <cells.Heads columns={columns} />
-        </Dressed>
-      )}
+      {columns.length > 0 && <Dressed>{({ Heads }) => <Heads columns={columns} />}</Dressed>}
       <div
         ref={ref}
         className="rows graph"
@@ -124,13 +117,12 @@ export function GraphList(props: GraphListProps): ReactNode {
                 fold={foldOf(model, choices, node)}
                 naming={message.key === naming?.key ? naming.field : undefined}
               >
-                {cells && (
-                  <cells.Cells
-                    engine={engine}
-                    messageKey={message.key}
-                    revision={revision}
-                    columns={columns}
-                  />
+                {columns.length > 0 && (
+                  <Dressed>
+                    {({ Cells }) => (
+                      <Cells engine={engine} messageKey={message.key} revision={revision} columns={columns} />
+                    )}
+                  </Dressed>
                 )}
               </Row>
             );
@@ -227,8 +219,4 @@ function seenAt(
     line: lineOf(message, typeof words === 'string' ? words : undefined),
     kinds: [...kinds].join(', '),
   };
-}
-
-function loadColumns(): Promise<typeof Columns> {
-  return import('./Columns.tsx');
 }

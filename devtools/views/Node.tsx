@@ -3,19 +3,18 @@ import type { CallFacts, ContextEngine, NodeInfo, Versions } from 'contextree';
 import { type ReactNode, useEffect, useMemo, useRef, useState } from 'react';
 import { branchAt, branchOff } from '../branching.ts';
 import { writeClipboard } from '../Copy.tsx';
-import type * as Exports from '../exports.ts';
+import { asCall, asMarkdown, chainAsJson } from '../exports.ts';
 import { useAnswer } from '../live.ts';
-import { useLoaded } from '../loaded.ts';
 import { Menu, type MenuItem } from '../Menu.tsx';
 import { textOf } from '../messageText.ts';
 import { readMessage } from '../readMessage.ts';
 import { useShownIn } from '../Shadow.tsx';
 import type { ViewProps } from '../view.ts';
-import type { EditBranch } from './EditBranch.tsx';
+import { EditBranch } from './EditBranch.tsx';
 import { holdersOf, NodeFacts } from './NodeFacts.tsx';
 import { isTool, LongText, Part } from './Parts.tsx';
-import type { ReplayOf } from './Replay.tsx';
-import type { Revisions } from './Revisions.tsx';
+import { ReplayOf } from './Replay.tsx';
+import { Revisions } from './Revisions.tsx';
 
 /** All facts of one message: its content, how it was made, its cost, and the branches that hold it. */
 export function Node(props: NodeProps): ReactNode {
@@ -24,7 +23,6 @@ export function Node(props: NodeProps): ReactNode {
   const moment = { engine, messageKey, revision };
   const [face, setFace] = useState<Face>('Parts');
   const [isEditing, setEditing] = useState(false);
-  const { value: Edit } = useLoaded(loadEdit, isEditing);
   const back = useRef<HTMLButtonElement>(null);
   // Where it replaces the graph, it takes the focus.
   useEffect(() => back.current?.focus(), []);
@@ -64,8 +62,8 @@ export function Node(props: NodeProps): ReactNode {
         <Menu label="What can be done with it" groups={groups} />
       </div>
       <div className="scroll" tabIndex={0} role="group" aria-label="What it says">
-        {isEditing && value && Edit && (
-          <Edit message={value} off={off} onSave={save} onClose={() => setEditing(false)} />
+        {isEditing && value && (
+          <EditBranch message={value} off={off} onSave={save} onClose={() => setEditing(false)} />
         )}
         <NodeFacts
           node={node}
@@ -120,10 +118,6 @@ function knownAt({ engine, messageKey }: Moment): {
   };
 }
 
-async function loadEdit(): Promise<typeof EditBranch> {
-  return (await import('./EditBranch.tsx')).EditBranch;
-}
-
 // ------------------------------------------------------------------ its content
 
 const FACES = ['Parts', 'JSON', 'Revisions', 'Replay'] as const;
@@ -144,8 +138,6 @@ function Faces({ face, onFace }: { readonly face: Face; readonly onFace: (face: 
 }
 
 function Shown({ face, message, calls, moment }: ShownProps): ReactNode {
-  const { value: History, error } = useLoaded(loadRevisions, face === 'Revisions');
-  const replay = useLoaded(loadReplay, face === 'Replay');
   if (face === 'JSON')
     return (
       <div className="turn">
@@ -153,10 +145,8 @@ function Shown({ face, message, calls, moment }: ShownProps): ReactNode {
       </div>
     );
   if (face === 'Parts') return <Says message={message} calls={calls} />;
-  if (replay.error) return <p className="alert">The replay could not be loaded: {replay.error.message}</p>;
-  if (face === 'Replay' && replay.value) return <replay.value {...moment} />;
-  if (error) return <p className="alert">The revisions could not be loaded: {error.message}</p>;
-  return History ? <History {...moment} message={message} /> : <p className="words">Loading…</p>;
+  if (face === 'Replay') return <ReplayOf {...moment} />;
+  return <Revisions {...moment} message={message} />;
 }
 
 interface ShownProps {
@@ -164,14 +154,6 @@ interface ShownProps {
   readonly message: UIMessage;
   readonly calls: readonly CallFacts[];
   readonly moment: Moment;
-}
-
-async function loadReplay(): Promise<typeof ReplayOf> {
-  return (await import('./Replay.tsx')).ReplayOf;
-}
-
-async function loadRevisions(): Promise<typeof Revisions> {
-  return (await import('./Revisions.tsx')).Revisions;
 }
 
 function Says({ message, calls }: Pick<ShownProps, 'message' | 'calls'>): ReactNode {
@@ -234,14 +216,10 @@ function useActions(
     Copy: [
       copy('Text', () => (message ? textOf(message) : ''), lost),
       copy('JSON', () => JSON.stringify(message, null, 2), lost),
-      copy('Markdown', async () => (message ? (await loadExports()).asMarkdown(message) : ''), lost),
-      copy('Chain as UIMessage[]', async () => (await loadExports()).chainAsJson(engine, messageKey)),
-      copy('generateText call', async () => (await loadExports()).asCall(engine, messageKey)),
+      copy('Markdown', () => (message ? asMarkdown(message) : ''), lost),
+      copy('Chain as UIMessage[]', () => chainAsJson(engine, messageKey)),
+      copy('generateText call', () => asCall(engine, messageKey)),
     ],
   };
   return { outcome, groups };
-}
-
-function loadExports(): Promise<typeof Exports> {
-  return import('../exports.ts');
 }

@@ -2,7 +2,6 @@ import type { UIMessage } from 'ai';
 import type { ContextEngine } from 'contextree';
 import { type ReactNode, useState } from 'react';
 import { useAnswer } from '../live.ts';
-import { useLoaded } from '../loaded.ts';
 import { textOf } from '../messageText.ts';
 import { promptAt, systemOf } from '../promptAt.ts';
 import { useRequests } from '../requests.ts';
@@ -10,9 +9,9 @@ import { readMessage } from '../readMessage.ts';
 import { useRuns } from '../runs.ts';
 import type { ViewProps } from '../view.ts';
 import { Choice } from './Choice.tsx';
-import type { Recorded } from './Recorded.tsx';
+import { Recorded } from './Recorded.tsx';
 import { type Ground, RunForm } from './RunForm.tsx';
-import type { RunResults } from './RunResults.tsx';
+import { RunResults } from './RunResults.tsx';
 
 const PARTS = ['Ask again', 'Recorded'] as const;
 
@@ -24,25 +23,9 @@ export function Run(props: ViewProps): ReactNode {
       <div className="bar">
         <Choice options={PARTS} value={part} onChange={setPart} />
       </div>
-      {part === 'Ask again' ? <Ask {...props} /> : <Later load={loadRecorded} props={props} />}
+      {part === 'Ask again' ? <Ask {...props} /> : <Recorded {...props} />}
     </>
   );
-}
-
-const loadRecorded = async (): Promise<typeof Recorded> => (await import('./Recorded.tsx')).Recorded;
-const loadResults = async (): Promise<typeof RunResults> => (await import('./RunResults.tsx')).RunResults;
-
-/** A part whose code is loaded when it is first shown. */
-function Later<P extends object>({
-  load,
-  props,
-}: {
-  readonly load: () => Promise<(props: P) => ReactNode>;
-  readonly props: P;
-}): ReactNode {
-  const { value: Shown, error } = useLoaded(load, true);
-  if (error) throw error;
-  return Shown ? <Shown {...props} /> : <p className="words">Loading…</p>;
 }
 
 function Ask({ engine, state, sight, run }: ViewProps): ReactNode {
@@ -72,7 +55,7 @@ function Ask({ engine, state, sight, run }: ViewProps): ReactNode {
     <div className="scroll" tabIndex={0} role="group" aria-label="Run">
       <RunForm key={value.question} engine={engine} ground={value} settings={run ?? {}} isSafe={isSafe} />
       {results.some(({ plan }) => plan.question === value.question) ? (
-        <Later load={loadResults} props={{ engine, ground: value }} />
+        <RunResults engine={engine} ground={value} />
       ) : (
         <p className="words">Nothing was run here yet. Results stay in the panel.</p>
       )}
