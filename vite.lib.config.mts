@@ -60,10 +60,24 @@ const workersApart: Plugin = {
   renderChunk: (code) => ({ code: code.replace(/workerFile\((['"][^'"]+['"])\)/, '$1'), map: null }),
 };
 
+/**
+ * `createElement(type, props, ...children)` in place of `jsx(type, { children: [...] })`: what comes to the same for React is 0.7 kB
+ * less for all views of the devtools, gzipped. The import stands on the first line, so that source maps hold.
+ */
+const elements: Plugin = {
+  name: 'elements',
+  enforce: 'pre',
+  transform: {
+    filter: { id: /\.tsx$/ },
+    handler: (code) => ({ code: `import { createElement, Fragment } from 'react';${code}`, map: null }),
+  },
+};
+
 export default defineConfig({
   publicDir: false,
-  plugins: [workersApart],
+  plugins: [workersApart, elements],
   resolve: { alias: aliases },
+  oxc: { jsx: { runtime: 'classic', pragma: 'createElement', pragmaFrag: 'Fragment' } },
   build: {
     outDir: 'dist',
     emptyOutDir: true,
