@@ -40,6 +40,7 @@ const DONE: Readonly<Record<Operation['kind'], string>> = {
   rewind: 'branched off',
   restore: 'restored',
   btw: 'asked aside on',
+  add: 'added messages to',
   'rename-branch': 'renamed branch',
   'delete-branch': 'deleted branch',
   checkpoint: 'set checkpoint',

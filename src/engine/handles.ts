@@ -138,7 +138,11 @@ export class Handles {
     const from = before.way?.fork === null ? before.way.name : undefined;
     if (from !== undefined && from !== name && used > 0 && way && way.fork !== null)
       this.desk.emit({ type: 'conflict', policy: 'fork', from, to: name, toId: id });
-    if (before.isGone && way && !isGone) this.desk.emit({ type: 'branch', action: 'restore', name, id });
+    if (!before.isGone || !way || isGone) return;
+    const { chat } = this.replica;
+    const isOn = (mark: string): boolean => Object(chat.marks.get(mark)?.value).on === true;
+    const hasGrown = [...(chat.marksOf.get(way.record) ?? [])].some(isOn);
+    this.desk.emit({ type: 'branch', action: 'restore', name, id, ...(hasGrown ? { hasGrown } : {}) });
   }
 
   /** Makes a handle for a branch that is about to be made. */
@@ -210,6 +214,11 @@ export class Handles {
 
   get active(): Handle {
     return this.#handles.get(this.activeId) as Handle;
+  }
+
+  /** The key of the message last shown on a branch; null for an empty or unknown one. */
+  keyOf(branchId: string): string | null {
+    return this.#handles.get(branchId)?.key ?? null;
   }
 
   handle(branchId: string): Handle | undefined {

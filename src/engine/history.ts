@@ -12,7 +12,8 @@ import type { Writer } from './writer.ts';
  * Undo and redo of what a person did with branches and checkpoints.
  *
  * An operation is some marks; its undo is other marks on the same things, with a greater revision, and the view as it was. A
- * branch that was made goes by a deletion; one that has gained messages is only switched away from. An operation is overtaken
+ * branch that was made goes by a deletion; one that has gained messages is only switched away from. A branch to which messages
+ * were added is replaced by one that ends where it ended before. An operation is overtaken
  * by another tab's later mark on the same thing. The log is kept on this device, a record for each operation.
  */
 export class History {
@@ -44,18 +45,18 @@ export class History {
 
   /** Enters an operation; gives the local records that keep it. What was undone can't be redone any more. */
   add(operation: NewOperation): Record<string, unknown> {
-    const { kind, label, shown, undo, marks = [] } = operation;
-    const { replica, view } = this.#writer;
+    const { kind, label, shown, isSwitch, undo, marks = [] } = operation;
+    const { replica } = this.#writer;
     const entry: Entry = {
       id: createId(),
       at: replica.now(),
       by: replica.by,
       kind,
       label,
-      shown: shown.map((id) => view.handle(id)?.key ?? null) as [string | null, string | null],
+      shown,
       undo: undo.map((one) => ({ ...one, wrote: versionOf(marks.find(({ id }) => id === one.id)) })),
       state: 'done',
-      isSwitch: shown[0] !== shown[1],
+      isSwitch,
     };
     const gone = this.#entries.filter(({ state }) => state === 'undone');
     const kept = this.#entries.filter(({ state }) => state !== 'undone').map((one) => takenOver(one, gone));
@@ -115,6 +116,8 @@ export class History {
       // Store the present end of the branch that is left, so that redo shows it.
       const left = entry.isSwitch ? view.active.key : other;
       const isOnlyLeft = isGrown && state === 'undone';
+      // A side question is shown by a switch of its own, and yet its undo leaves it.
+      const isShown = isOnlyLeft && view.active.record === recordOf(entry.undo[0]?.id ?? '');
       const shown = [left, target] as const;
       const next: Entry = { ...entry, undo, state, isOnlyLeft, shown, turnedAt: replica.now() };
       this.#entries = this.#entries.map((one) => (one.id === entry.id ? next : one));
@@ -122,7 +125,7 @@ export class History {
       const written = this.#writer.commit({ marks, local }, () => {
         view.sync();
         const handle = this.#branchAt(target, entry, state);
-        if (entry.isSwitch && handle) view.show(handle.id);
+        if ((entry.isSwitch || isShown) && handle) view.show(handle.id);
       });
       await view.load();
       desk.publish();
@@ -160,7 +163,7 @@ export class History {
 
   /** Whether a branch that this operation made has messages of its own. */
   #hasGrown({ kind, undo }: Entry): boolean {
-    if (kind !== 'rewind' && kind !== 'restore' && kind !== 'btw') return false;
+    if (!MAKES_WAY.has(kind)) return false;
     const { chat } = this.#writer.replica;
     return undo.some(({ id }) => {
       const [, record = '', key = ''] = id.split(' ');
@@ -189,17 +192,16 @@ export type OperationKind =
   | 'rewind'
   | 'restore'
   | 'btw'
+  | 'add'
   | 'rename-branch'
   | 'delete-branch'
   | 'checkpoint'
   | 'rename-checkpoint'
   | 'delete-checkpoint';
 
-interface NewOperation {
-  readonly kind: OperationKind;
-  readonly label: string;
-  /** Handles of the branches shown before and behind it. */
-  readonly shown: readonly [string, string];
+interface NewOperation extends Pick<Operation, 'kind' | 'label' | 'shown'> {
+  /** Whether undo and redo also show what was shown. */
+  readonly isSwitch: boolean;
   readonly undo: readonly { readonly id: string; readonly chat: string; readonly value: unknown }[];
   readonly marks?: readonly Mark[];
 }
@@ -227,6 +229,9 @@ function isEntry(value: unknown): value is Entry {
   const isOne = typeof id === 'string' && typeof at === 'number' && Array.isArray(shown);
   return isOne && Array.isArray(undo) && undo.every((one) => typeof Object(one).id === 'string');
 }
+
+/** The operations that make a branch, or a branch longer. */
+const MAKES_WAY: ReadonlySet<OperationKind> = new Set(['rewind', 'restore', 'btw', 'add']);
 
 /** How many operations are kept. */
 const LIMIT = 1000;

@@ -80,7 +80,14 @@ export type ContextEvent = {
     }
   | { readonly type: 'save'; readonly branch: string; readonly ids: readonly string[] }
   | { readonly type: 'switch'; readonly from: string; readonly to: string }
-  | { readonly type: 'branch'; readonly action: MarkAction; readonly name: string; readonly id: string }
+  | {
+      readonly type: 'branch';
+      readonly action: MarkAction;
+      readonly name: string;
+      readonly id: string;
+      /** With `restore`: a message that was written after the deletion brought it back; absent for an undo. */
+      readonly hasGrown?: boolean;
+    }
   | {
       readonly type: 'checkpoint';
       readonly action: MarkAction;

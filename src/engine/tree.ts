@@ -11,6 +11,7 @@ import {
   type Checkpoint,
   type CheckpointValue,
   type DeletionValue,
+  type NameValue,
 } from '../graph/marks.ts';
 import type { ChatFacts } from './chatFacts.ts';
 import { expectOption, type Pending } from './desk.ts';
@@ -93,10 +94,17 @@ export class Tree {
       const { chat } = record;
       const deletion = made && markId.deletion(made.record, record.key);
       const undo = deletion === undefined ? [] : [{ id: deletion, chat, value: { on: true } }];
-      const operation = { kind, shown: [from, shows ? id : from] as const, undo };
       const isDone = made !== undefined || (shows && id !== from);
       const local = (): Record<string, unknown> =>
-        isDone ? this.history.add({ ...operation, label: checkpoint ?? view.nameOf(id) }) : {};
+        isDone
+          ? this.history.add({
+              kind,
+              label: checkpoint ?? view.nameOf(id),
+              shown: [view.keyOf(from), view.keyOf(shows ? id : from)],
+              isSwitch: shows && id !== from,
+              undo,
+            })
+          : {};
       const written = this.#writer.commit({ ...made?.delta, local }, show);
       const info = view.infoOf(view.handle(id) as Handle);
       await view.load();
@@ -228,8 +236,28 @@ export class Tree {
       const id = known?.id ?? (base === undefined ? view.activeId : createId());
       if (fresh && base === undefined) view.begin(view.active, fresh.record);
       else if (fresh) view.expect(id, fresh.record, end);
-      const delta = { messages: made, ends: [...ends, ...(fresh?.delta.ends ?? [])] };
-      const written = this.#writer.commit({ ...delta, marks: [...marks, ...(fresh?.delta.marks ?? [])] });
+      const shorter = known?.way && parent !== null ? this.#asBefore(known.way, parent, end) : undefined;
+      const undo = shorter?.undo ?? [
+        { id: markId.deletion(fresh?.record ?? '', end), chat, value: { on: true } },
+      ];
+      const from = view.active.key;
+      const local = (): Record<string, unknown> =>
+        base === undefined
+          ? {}
+          : this.history.add({
+              kind: 'add',
+              label: view.nameOf(id),
+              shown: [from, end],
+              isSwitch: true,
+              undo,
+              marks: shorter?.marks ?? [],
+            });
+      const delta = {
+        messages: made,
+        ends: [...ends, ...(fresh?.delta.ends ?? []), ...(shorter?.ends ?? [])],
+        marks: [...marks, ...(fresh?.delta.marks ?? []), ...(shorter?.marks ?? [])],
+      };
+      const written = this.#writer.commit({ ...delta, local });
       await view.load();
       desk.publish();
       return { info: view.infoOf(view.handle(id) as Handle), isNew: fresh !== undefined, written };
@@ -237,6 +265,30 @@ export class Tree {
     if (isNew) desk.emit({ type: 'branch', action: 'create', name: info.name, id: info.id }, start);
     await written.saved;
     return info;
+  }
+
+  /**
+   * The branch that stands in for one that gained messages, up to `end`, when that is undone: it ends at `parent`, as the other
+   * one did, and is deleted until then.
+   */
+  #asBefore({ record, at, createdAt, name, isNamed }: Way, parent: string, end: string) {
+    const { replica } = this.#writer;
+    const { chat } = replica.record(parent) as MessageRecord;
+    const [id, now] = [createId(), replica.now()];
+    const own: NameValue = { name, ...(isNamed ? { isOwn: true } : {}) };
+    const [standIn, longer] = [markId.deletion(id, parent), markId.deletion(record, end)];
+    return {
+      ends: [{ id, at, createdAt, chat, keys: [parent] }],
+      marks: [
+        replica.mark(markId.name(id, parent), own, chat),
+        replica.mark(standIn, { on: true, at: now }, chat),
+        replica.mark(longer, { on: false, at: now }, chat),
+      ],
+      undo: [
+        { id: longer, chat, value: { on: true } },
+        { id: standIn, chat, value: { on: false } },
+      ],
+    };
   }
 
   async renameBranch(nameOrId: string, name: string): Promise<BranchInfo> {
@@ -306,9 +358,10 @@ export class Tree {
     leaving: readonly Pending[] = [],
   ): Promise<void> {
     const { view } = this.#writer;
-    const shown = [view.activeId, to ?? view.activeId] as const;
+    const isSwitch = to !== undefined && to !== view.activeId;
+    const shown = [view.active.key, view.keyOf(to ?? view.activeId)] as const;
     const undo = [{ id: mark.id, chat: mark.chat, value: before }];
-    const local = this.history.add({ kind, label, shown, undo, marks: [mark] });
+    const local = this.history.add({ kind, label, shown, isSwitch, undo, marks: [mark] });
     const show = (): void => {
       this.#drop(leaving);
       if (to !== undefined) view.show(to);

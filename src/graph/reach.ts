@@ -1,5 +1,5 @@
 import type { Way } from './branches.ts';
-import { shownVersion, upward, type ChatValue } from './graph.ts';
+import { chainOf, shownVersion, upward, type ChatValue, type MessageRecord } from './graph.ts';
 import type { Joined } from './join.ts';
 
 /**
@@ -104,7 +104,7 @@ export interface BranchLabel {
 
 const NO_ORIGIN: Origin = { from: undefined, at: null, first: null };
 
-/** What a list shows of a branch. Cheap, unless its own first message has no text. */
+/** What a list shows of a branch. Cheap, unless its own first message has no text, or that of an older version. */
 export function labelOf(chat: ChatValue, way: Way, origin: Origin = NO_ORIGIN): BranchLabel {
   const depth = (key: string | null): number => chat.depths.get(key ?? '') ?? 0;
   return {
@@ -115,14 +115,27 @@ export function labelOf(chat: ChatValue, way: Way, origin: Origin = NO_ORIGIN): 
   };
 }
 
+/** The first words of its own that the oldest version of the same message does not have; else its first words. */
 function firstWords(chat: ChatValue, { head }: Way, { first, at }: Origin): string | undefined {
   const own = first === null ? undefined : chat.messages.get(first);
   if (!own) return undefined;
-  if (shownVersion(own).preview !== '') return shownVersion(own).preview;
-  let words: string | undefined;
-  for (const record of upward(chat, head)) {
-    if (record.key === at) break;
-    words = shownVersion(record).preview || words;
-  }
-  return words;
+  const preview = (key: string): string => shownVersion(chat.messages.get(key) as MessageRecord).preview;
+  const oldest = chat.children.get(own.parent)?.[0] ?? own.key;
+  const [words, others] = [preview(own.key), oldest === own.key ? '' : preview(oldest)];
+  if (words !== '' && words !== others) return differing(words, others);
+  const next = chainOf(chat, head, at).map(preview);
+  return next.find((one) => one !== '' && one !== words) ?? (words || undefined);
 }
+
+/** The words, without a long beginning that the other ones share. */
+function differing(words: string, others: string): string {
+  let shared = 0;
+  while (shared < words.length && words[shared] === others[shared]) shared += 1;
+  if (shared === words.length || shared < SHARED) return words;
+  const start = words.lastIndexOf(' ', shared - CONTEXT) + 1;
+  return `…${words.slice(start)}`;
+}
+
+/** From how many shared characters on a label leaves out the beginning, and how many of them it keeps. */
+const SHARED = 24;
+const CONTEXT = 10;

@@ -57,6 +57,7 @@ const WORDS: Readonly<Record<OperationKind, string>> = {
   rewind: 'Branch off',
   restore: 'Restore',
   btw: 'Side question on',
+  add: 'Add messages to',
   'rename-branch': 'Rename branch',
   'delete-branch': 'Delete branch',
   checkpoint: 'Checkpoint',

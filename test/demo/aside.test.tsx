@@ -1,4 +1,4 @@
-import { fireEvent, screen, waitFor } from '@testing-library/react';
+import { fireEvent, screen, waitFor, within } from '@testing-library/react';
 import userEvent from '@testing-library/user-event';
 import { expect, test } from 'vitest';
 import { articles, ask, furnish, message, on, openApp } from './room.tsx';
@@ -8,6 +8,11 @@ import { articles, ask, furnish, message, on, openApp } from './room.tsx';
 furnish();
 
 const place = (): Promise<HTMLElement> => screen.findByRole('region', { name: /^Side question of/ });
+/** The branches that the open popover lists. */
+const rows = (): readonly (string | undefined)[] =>
+  within(screen.getByRole('list', { name: 'All branches' }))
+    .getAllByRole('listitem')
+    .map((row) => within(row).getAllByRole('button')[0]?.getAttribute('aria-label') ?? undefined);
 const press = async (name: string): Promise<void> =>
   userEvent.click(await screen.findByRole('button', { name }));
 
@@ -24,7 +29,7 @@ test('a branch that is begun where something could have been asked aside is a br
   expect(screen.queryByRole('region', { name: /^Side question of/ })).toBeNull();
 });
 
-test('what was brought over and taken back leaves the conversation as it was, and no side place', async () => {
+test('what was brought over and taken back leaves the conversation as it was, and the side place open', async () => {
   openApp();
   await ask('Tea');
   await press('By the way');
@@ -33,9 +38,25 @@ test('what was brought over and taken back leaves the conversation as it was, an
   await press('Bring over');
   await screen.findByText('The side question was added here');
   await press('Undo');
+  await place();
+  await screen.findByText('Undone: The side question was added here');
+  await userEvent.click(screen.getByRole('button', { name: /^Branch: / }));
+  expect(rows()).toEqual(['Tea, 2 messages', 'How tall?, 4 messages']);
+  await userEvent.keyboard('{Escape}');
+  await press('Back');
   await waitFor(() => expect(articles('You')).toHaveLength(1));
-  expect(screen.queryByRole('region', { name: /^Side question of/ })).toBeNull();
-  expect(screen.getByText(/2 later messages kept/)).toBeDefined();
+});
+
+test('a side question that is undone by the keyboard is told as left, because its words stay', async () => {
+  openApp();
+  await ask('Tea');
+  await press('By the way');
+  await place();
+  await ask('How tall?');
+  message().blur();
+  await userEvent.keyboard('{Control>}z{/Control}');
+  await screen.findByText('Left: By the way. The branch is kept');
+  await waitFor(() => expect(articles('You')).toHaveLength(1));
 });
 
 test('what is sent while the place of a side question opens is asked there', async () => {

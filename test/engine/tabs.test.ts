@@ -148,7 +148,7 @@ describe('a branch that another tab deletes while an answer grows on it', () => 
     expect(shown(a)).toBe('q1 > a1 > q2 > half');
     await a.updateMessage(id, said('a2', 'whole'), 'complete');
     expect([a.branch, shown(a)]).toEqual(['main', 'q1 > a1 > q2 > whole']);
-    expect(told).toMatchObject([{ action: 'restore', name: 'main' }]);
+    expect(told).toMatchObject([{ action: 'restore', name: 'main', hasGrown: true }]);
     expect(await branches()).toEqual({ main: 'q1 > a1 > q2 > whole', 'main-v2': 'q1 > a1' });
     await expect.poll(() => b.state.getState().branches).toHaveLength(2);
   });

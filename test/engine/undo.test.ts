@@ -34,6 +34,8 @@ describe('each operation is taken back, and done again', () => {
     ['rewind', 'main-v3', (engine) => engine.rewind('a2')],
     ['restore', 'here', (engine) => engine.restore('here')],
     ['btw', 'main-v3', (engine) => engine.btw()],
+    ['add', 'main', (engine) => engine.add([said('q3'), said('a3')], { parentId: 'a2', branch: 'main' })],
+    ['add', 'main-v3', (engine) => engine.add([said('q3')], { parentId: 'a1' })],
     ['rename-branch', 'main → ideas', (engine) => engine.renameBranch('main', 'ideas')],
     ['delete-branch', 'main', (engine) => engine.deleteBranch('main')],
     ['delete-branch', 'main-v2', (engine) => engine.deleteBranch('main-v2')],
@@ -127,6 +129,36 @@ describe('undo hides no words', () => {
     await engine.undo();
     expect([engine.state.getState().branchId, engine.branch]).toEqual([branchId, 'main']);
     expect(await branches()).toEqual({ main: 'q1 > a1', 'main-v2': 'q1 > a1' });
+  });
+});
+
+describe('messages that were added to a branch', () => {
+  test('are taken back from the side question that they came from, and the branch keeps its place', async () => {
+    const { engine, branches } = await chat('q1', 'a1');
+    const side = await engine.btw();
+    await engine.switchBranch(side.id);
+    await say(engine, 'q2', 'a2');
+    const before = engine.state
+      .getState()
+      .branches.map(({ label, forkedFrom }) => [label, forkedFrom === undefined]);
+    await engine.add([said('q3'), said('a3')], { parentId: 'a1', branch: 'main' });
+    await engine.switchBranch('main');
+    await engine.undo();
+    expect(seen(engine).shown).toBe('main-v2: q1 > a1 > q2 > a2');
+    expect(await branches()).toEqual({ main: 'q1 > a1', 'main-v2': 'q1 > a1 > q2 > a2' });
+    const { branches: now } = engine.state.getState();
+    expect(now.map(({ label, forkedFrom }) => [label, forkedFrom === undefined])).toEqual(before);
+    await engine.redo();
+    expect(seen(engine).shown).toBe('main: q1 > a1 > q3 > a3');
+    expect(await branches()).toEqual({ main: 'q1 > a1 > q3 > a3', 'main-v2': 'q1 > a1 > q2 > a2' });
+  });
+
+  test('stay where the conversation went on behind them', async () => {
+    const { engine, branches } = await chat('q1', 'a1');
+    await engine.add([said('q2')], { parentId: 'a1', branch: 'main' });
+    await say(engine, 'a2');
+    await engine.undo();
+    expect(await branches()).toEqual({ main: 'q1 > a1 > q2 > a2' });
   });
 });
 

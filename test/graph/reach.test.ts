@@ -50,6 +50,30 @@ describe('a label', () => {
     expect(labels(chat)[2]).toMatchObject({ label: 'a7', forkedAt: 'a2', ownCount: 2 });
   });
 
+  it('leaves out a long beginning that the oldest version has, too', () => {
+    const poem = (about: string): string => `Write a short poem in the style of ${about}`;
+    const versions = records(
+      [
+        said('q1', null, { preview: poem('Basho') }),
+        said('q2', null, { preview: poem('Rilke') }),
+        said('q3', null, { preview: poem('Whitman') }),
+        said('q4', null, { preview: 'Write a letter' }),
+      ],
+      { main: ['q1'], v2: ['q2'], v3: ['q3'], v4: ['q4'] },
+    );
+    const own = labels(joined(versions)).map(({ label }) => label);
+    expect(own).toEqual([poem('Basho'), '…style of Rilke', '…style of Whitman', 'Write a letter']);
+  });
+
+  it('is made of the answer where the question begins as that of the oldest version', () => {
+    const preview = 'Write a poem of which the first fifty characters...';
+    const versions = records(
+      [said('q1', null, { preview }), said('a2', 'q1'), said('q3', null, { preview }), said('a4', 'q3')],
+      { main: ['a2'], v2: ['a4'] },
+    );
+    expect(labels(joined(versions)).map(({ label }) => label)).toEqual([preview, 'a4']);
+  });
+
   it('tells of the branch that shares the longest beginning, the older one of two', () => {
     const more = records([said('q6', 'b4')], { main: [], other: [], third: ['q6'] });
     expect(labels(joined(fork, more))[2]).toMatchObject({ forkedFrom: 'other', forkedAt: 'b4' });

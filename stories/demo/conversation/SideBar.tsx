@@ -2,17 +2,17 @@ import { useBranches, useEngine, useEngineState } from 'contextree';
 import type { ReactNode } from 'react';
 import { onFirstClick } from '../shell/once.ts';
 import { useAttempt } from '../shell/useAttempt.ts';
-import { useNotices } from '../shell/Notices.tsx';
+import { useTellDone } from '../shell/useUndo.ts';
 import { Icon } from '../ui/Icon.tsx';
 import { focusComposer } from './focusBranch.ts';
-import { forgetAside, type ForkShown } from './useFork.ts';
+import type { ForkShown } from './useFork.ts';
 
 /** The bar above a side question: its conversation, `Back`, and `Bring over`. */
 export function SideBar({ fork: { origin }, label }: SideBarProps): ReactNode {
   const engine = useEngine();
-  const { current, switchBranch, rewind } = useBranches();
+  const { current, switchBranch } = useBranches();
   const attempt = useAttempt();
-  const { tell } = useNotices();
+  const tellDone = useTellDone();
   const said = current?.ownCount ?? 0;
   const isWhole = useEngineState(
     ({ headMessageId = '' }) => said > 1 && engine.status(headMessageId) !== 'streaming',
@@ -21,22 +21,12 @@ export function SideBar({ fork: { origin }, label }: SideBarProps): ReactNode {
     attempt(() => switchBranch(origin.id));
     focusComposer();
   };
-  const goOnFrom = (messageId: string): Promise<unknown> => {
-    forgetAside(engine.chatId);
-    return rewind(messageId);
-  };
   const takeAlong = (): void => {
     const own = engine.state.getState().messages.slice(-said);
-    const before = origin.headMessageId;
     attempt(async () => {
       const { bringOver } = await import('./bringOver.ts');
       await bringOver(engine, origin, own);
-      tell({
-        key: 'done',
-        text: 'The side question was added here',
-        ...(before !== null && { undo: { label: 'Undo', run: () => attempt(() => goOnFrom(before)) } }),
-        lasts: 10_000,
-      });
+      tellDone({ text: 'The side question was added here', lasts: 10_000 });
     });
     focusComposer();
   };

@@ -1,4 +1,4 @@
-import { useEngine } from 'contextree';
+import { useEngine, type BranchInfo, type ContextEngine } from 'contextree';
 import { useEffect } from 'react';
 import { useNotices } from '../shell/Notices.tsx';
 import { useAttempt } from '../shell/useAttempt.ts';
@@ -6,8 +6,8 @@ import { labelOn } from './branchTree.ts';
 import type { Standing } from './useStanding.ts';
 
 /**
- * The notices of this chat: a turn that had to take a branch of its own, because another tab was faster; a branch that another
- * tab deleted under an answer, and that came back with it. Leaving the chat removes its notices, refusals included; a deleted
+ * The notices of this chat: a turn that had to take a branch of its own, because another tab was faster; a branch that was
+ * deleted under an answer, and that came back with it. Leaving the chat removes its notices, refusals included; a deleted
  * chat offers no action in them.
  */
 export function useChatNotices(standing: Standing): void {
@@ -20,11 +20,13 @@ export function useChatNotices(standing: Standing): void {
       return `“${branch ? labelOn(branch) : name}”`;
     };
     return engine.subscribe((event) => {
-      if (event.type === 'branch' && event.action === 'restore')
-        tell({
-          key: 'branch',
-          text: `${called(event.name)} is back: another tab deleted it while it was written to`,
-        });
+      if (event.type === 'branch' && event.hasGrown === true)
+        whenListed(engine, event.id, (branch) =>
+          tell({
+            key: 'branch',
+            text: `“${labelOn(branch)}” is back: it was written to after it was deleted`,
+          }),
+        );
       if (event.type !== 'conflict' || event.policy !== 'fork') return;
       const { from, to } = event;
       // Beside an answer that never came a branch goes on under its own name.
@@ -59,6 +61,19 @@ export function useChatNotices(standing: Standing): void {
     if (isDeleted) OF_ONE_CHAT.forEach(take);
     return () => OF_ONE_CHAT.forEach(take);
   }, [isDeleted, take]);
+}
+
+/** Calls back once the engine's state lists a branch: an event may come before. */
+function whenListed(engine: ContextEngine, id: string, then: (branch: BranchInfo) => void): void {
+  const look = (): boolean => {
+    const branch = engine.state.getState().branches.find((one) => one.id === id);
+    if (branch) then(branch);
+    return branch !== undefined;
+  };
+  if (look()) return;
+  const stop = engine.state.subscribe(() => {
+    if (look()) stop();
+  });
 }
 
 const OF_ONE_CHAT = ['conflict', 'branch', 'done', 'refused', 'attach'];

@@ -17,6 +17,7 @@ export function useNextSteps(): UseHistoryResult & { readonly toUndo?: string; r
 function nameOf({ kind, label }: Operation, plain: string): string {
   if (kind === 'rewind') return 'Branch from here';
   if (kind === 'btw') return 'By the way';
+  if (kind === 'add') return 'Messages added';
   if (kind === 'delete-branch' && MADE_UP.test(label)) return 'Delete branch';
   return kind === 'rename-branch' ? plain.replace(/branch \S+-v\d+ → /, 'branch to ') : plain;
 }

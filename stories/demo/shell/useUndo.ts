@@ -71,11 +71,17 @@ function useStep(): Step {
     function step(which, what) {
       attempt(async () => {
         const isUndo = which === 'undo';
-        await (isUndo ? engine.undo() : engine.redo());
+        const before = engine.state.getState().branches.length;
+        const done = await (isUndo ? engine.undo() : engine.redo());
         told.set(engine, nextToUndo(engine));
+        // A branch on which something was said stays: undo and redo only show another one.
+        const isKept = MAKE_BRANCH.has(done?.kind) && engine.state.getState().branches.length === before;
+        const turned = isUndo ? 'Undone' : 'Done again';
         tell({
           key: DONE,
-          text: `${isUndo ? 'Undone' : 'Done again'}: ${what}`,
+          text: isKept
+            ? `${isUndo ? 'Left' : 'Shown again'}: ${what}. The branch is kept`
+            : `${turned}: ${what}`,
           undo: isUndo
             ? { label: 'Redo', run: () => step('redo', what) }
             : { label: 'Undo', run: () => step('undo', what) },
@@ -86,6 +92,8 @@ function useStep(): Step {
     [engine, tell, attempt],
   );
 }
+
+const MAKE_BRANCH: ReadonlySet<unknown> = new Set(['rewind', 'restore', 'btw']);
 
 /** In a text field, the browser undoes typing; an open dialog comes first. */
 function isForText(event: KeyboardEvent): boolean {
