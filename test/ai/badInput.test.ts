@@ -112,8 +112,6 @@ describe('a transport', () => {
 
 describe('a stream', () => {
   it.each<[string, unknown[], string, 'ready' | 'error']>([
-    ['without a start', [...spoken, finish], 'Fir', 'ready'],
-    ['with nothing but a finish', [{ type: 'start' }, finish], '', 'ready'],
     [
       'with words for a text that never began',
       [...hello, { type: 'text-delta', id: 'x', delta: 'st' }],
@@ -128,12 +126,6 @@ describe('a stream', () => {
       'error',
     ],
     ['with a chunk that is none', [...hello, null], 'Fir', 'error'],
-    [
-      'with words after the finish',
-      [...spoken, finish, { type: 'text-delta', id: 't', delta: 'late' }],
-      'Fir',
-      'ready',
-    ],
     ['with two finishes', [...spoken, finish, finish], 'Fir', 'ready'],
     ['with two texts of one id, one after the other', [...spoken, ...spoken, finish], 'Fir/Fir', 'ready'],
   ])('%s', async (_, chunks, said, status) => {
@@ -148,19 +140,6 @@ describe('a stream', () => {
   it('with a kind of chunk that is not known yet keeps the words around it', async () => {
     await answeredWith(hello[0], { type: 'hologram', x: 1 }, hello[1], { type: 'text-end', id: 't' }, finish);
     expect(page.shown()).toBe('q: One? | a: Fir');
-    await goesOn();
-  });
-
-  it('with a call of a tool that is said twice keeps one call', async () => {
-    const call = { type: 'tool-input-available', toolCallId: '1', toolName: 'dice', input: { sides: 6 } };
-    await answeredWith(
-      { type: 'start-step' },
-      call,
-      call,
-      { type: 'tool-output-available', toolCallId: '1', output: 4 },
-      finish,
-    );
-    expect(page.shown()).toBe('q: One? | a: [dice output-available]');
     await goesOn();
   });
 
@@ -193,36 +172,30 @@ describe.runIf(SDK > 6)('a step that its server takes back', () => {
   ];
   const wrong: UIMessageChunk[] = [{ type: 'start-step' }, ...text('1', 'Wrong'), { type: 'reset-step' }];
 
-  it('is not part of the answer, which is whole', async () => {
-    await answeredWith(
-      ...wrong,
-      ...text('2', 'Right.'),
-      { type: 'text-end', id: '2' },
-      { type: 'finish-step' },
-      finish,
-    );
-    expect(page.shown()).toBe('q: One? | a: Right.');
-    expect(page.engine.status(page.chats.active.messages[1]!.id)).toBe('complete');
-    await goesOn();
-  });
+  const said = (id: string, delta: string): UIMessageChunk[] => [
+    ...text(id, delta),
+    { type: 'text-end', id },
+    { type: 'finish-step' },
+  ];
 
-  it('and says nothing in its place, is what was said', async () => {
-    await answeredWith(...wrong);
-    expect(page.shown()).toBe('q: One? | a: Wrong');
-    expect(page.engine.status(page.chats.active.messages[1]!.id)).toBe('interrupted');
-    await goesOn();
-  });
-
-  it('leaves the steps before it', async () => {
-    await answeredWith(
-      { type: 'start-step' },
-      ...text('0', 'First.'),
-      { type: 'text-end', id: '0' },
-      { type: 'finish-step' },
-      ...wrong,
-    );
-    expect(page.shown()).toBe('q: One? | a: First.');
-    expect(page.engine.status(page.chats.active.messages[1]!.id)).toBe('interrupted');
+  it.each<[string, UIMessageChunk[], string, string]>([
+    [
+      'is not part of the answer, which is whole',
+      [...wrong, ...said('2', 'Right.'), finish],
+      'Right.',
+      'complete',
+    ],
+    ['and says nothing in its place, is what was said', wrong, 'Wrong', 'interrupted'],
+    [
+      'leaves the steps before it',
+      [{ type: 'start-step' }, ...said('0', 'First.'), ...wrong],
+      'First.',
+      'interrupted',
+    ],
+  ])('%s', async (_, chunks, words, status) => {
+    await answeredWith(...chunks);
+    expect(page.shown()).toBe(`q: One? | a: ${words}`);
+    expect(page.engine.status(page.chats.active.messages[1]!.id)).toBe(status);
     await goesOn();
   });
 });

@@ -96,26 +96,6 @@ describe('another version', () => {
     expect(page.shown()).toBe('q: One? | a: First. | q: Deux? | a: Bien.');
   });
 
-  it('of an answer can be asked for on its question', async () => {
-    await page.script.answer(
-      page.chats.active.regenerate({ messageId: page.chats.active.messages[0]!.id }),
-      'Again.',
-    );
-    expect(page.shown()).toBe('q: One? | a: Again.');
-    expect(page.engine.siblings(page.chats.active.messages[1]!.id).ids).toHaveLength(2);
-  });
-
-  it('stops the answer that grows, keeps what it said, and begins anew', async () => {
-    const cut = await page.begin('Two?', 'Sec');
-    const again = page.chats.active.regenerate();
-    const next = await page.script.next();
-    expect(cut.isStopped).toBe(true);
-    await next.answer('Second.');
-    await again;
-    expect(page.shown()).toBe('q: One? | a: First. | q: Two? | a: Second.');
-    expect(await page.stored('main')).toBe('q: One? | a: First. | q: Two? | a: Sec');
-  });
-
   it('is not stopped by one who asks for it twice: the second click is on an answer that is no longer shown', async () => {
     await page.ask('One?', 'First.');
     const chat = page.chats.active;
@@ -185,16 +165,6 @@ describe('another version', () => {
       void pager.regenerate(id, { body: { model: 'small' } });
       const second = await page.script.next();
       await page.script.answer(pager.regenerate(id, { body: { model: 'large' } }), 'Third.');
-      expect([page.shown(), second.isStopped]).toEqual(['q: One? | a: Third.', true]);
-    });
-
-    it('begins anew for a question whose other answer grows', async () => {
-      const pager = page.engine.attached!;
-      const { id } = page.chats.active.messages[0]!;
-      void pager.regenerate(id);
-      const second = await page.script.next();
-      await second.say('Sec');
-      await page.script.answer(pager.regenerate(id), 'Third.');
       expect([page.shown(), second.isStopped]).toEqual(['q: One? | a: Third.', true]);
     });
   });

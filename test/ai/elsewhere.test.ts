@@ -96,15 +96,6 @@ describe('an answer that another tab is writing', () => {
     expect(there.shown()).toBe('q: Two? | a: Second. | q: Three? | a: Third.');
     expect(await there.stored('main')).toContain('q: Two? | a: Second.');
   });
-
-  it('can be continued as soon as the other tab has stopped it', async () => {
-    await here.chats.active.stop();
-    await sent;
-    await expect.poll(() => there.engine.state.getState().remoteMessages).toEqual([]);
-    expect(there.shown()).toBe('q: One? | a: First. | q: Two? | a: Sec');
-    await there.script.answer(there.chats.active.sendMessage(), 'ond.');
-    expect(await there.stored()).toBe('q: One? | a: First. | q: Two? | a: Second.');
-  });
 });
 
 it('an answer that another tab goes on with grows in its place', async () => {
@@ -180,14 +171,6 @@ describe('the first answer of a chat, in a tab that was open before its question
 
   it.each([
     ['as it is', edit],
-    ['by a pager', () => there.engine.attached!.edit(list()[0]!.id, 'Un?')],
-    [
-      'in a list that the app made anew',
-      () => {
-        there.chats.active.messages = list().map((message) => ({ ...message }));
-        return edit();
-      },
-    ],
     [
       'while the server is asked for an answer to take up',
       () => {

@@ -12,8 +12,7 @@ import {
 } from 'ai';
 import { afterEach, describe, expect, it } from 'vitest';
 import { role } from '../../src/fragment/builders.ts';
-import { storedNodes } from '../support/stored.ts';
-import { type noteOf, openPage, SDK, words, type Page } from './story.ts';
+import { openPage, SDK, words, type Page } from './story.ts';
 
 let server: Server | undefined;
 
@@ -160,26 +159,6 @@ describe('over HTTP', () => {
     expect(page.engine.siblings('q1').ids).toEqual(['q1']);
     expect(await page.stored()).toBe('q: One? | a: First. | q: Two? | a: First.');
     expect(await page.stored('main-v2')).toBe('q: One? | a: First. | q: Deux? | a: First.');
-  });
-
-  it('what a transport notes of a request tells the branch, the attempt and the id of the answer', async () => {
-    const { page, api, bodies } = await pageThatHears('First.');
-    page.chats.configure({
-      transport: new DefaultChatTransport({
-        api,
-        prepareSendMessagesRequest: ({ requestMetadata }) => ({ body: { note: requestMetadata } }),
-      }),
-    });
-    await page.chats.active.sendMessage({ text: 'One?' });
-    await page.chats.active.regenerate();
-    expect(bodies).toMatchObject([
-      { note: { contextree: { branch: 'main', attempt: 0 } } },
-      { note: { contextree: { branch: 'main-v2', attempt: 1 } } },
-    ]);
-    // The server gave each another id; the one that it was told leads to it, too.
-    const told = bodies.map(({ note }) => (note as ReturnType<typeof noteOf>)['contextree']);
-    const keys = told.map((note) => page.engine.node((note as { answerId: string }).answerId)?.key);
-    expect(keys).toEqual((await storedNodes(page.store)).slice(1).map(({ key }) => key));
   });
 
   it.each([

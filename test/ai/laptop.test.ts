@@ -165,21 +165,6 @@ describe.each(['Web Locks', 'leases'] as const)('an answer that slept for hours,
       expect(there.engine.siblings(answer!.id).ids).toHaveLength(2);
     },
   );
-
-  it('is whole when its connection was alive after all', async () => {
-    await begin(has);
-    closeLaptop();
-    await pass(4000);
-    await wakeHere();
-    void exchange.answer('brown ', 'fox.');
-    await pass(3000);
-    expect([here.shown(), there.shown()]).toEqual([
-      'q: One? | a: The quick brown fox.',
-      'q: One? | a: The quick brown fox.',
-    ]);
-    expect(await foundLater()).toBe('q: One? | a: The quick brown fox. (complete)');
-    expect(await branches()).toBe(1);
-  });
 });
 
 describe('in another tab, before the one that asked has moved,', () => {

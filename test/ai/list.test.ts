@@ -62,18 +62,6 @@ describe('a list that the app changed', () => {
     expect(page.engine.siblings(page.chats.active.messages[0]!.id).ids).toHaveLength(2);
   });
 
-  it('brings its own messages along, in order', async () => {
-    page.chats.active.messages = [
-      ...page.chats.active.messages.slice(0, 2),
-      say('user', 'Inserted?'),
-      say('assistant', 'Inserted.'),
-    ];
-    await page.ask('Three?', 'Third.');
-    expect(await page.stored('main-v2')).toBe(
-      'q: One? | a: First. | q: Inserted? | a: Inserted. | q: Three? | a: Third.',
-    );
-  });
-
   it('keeps both versions of a message that was changed under its id', async () => {
     const [first, second, ...rest] = page.chats.active.messages;
     page.chats.active.messages = [

@@ -2,7 +2,6 @@ import type { UIMessage, UIMessageChunk } from 'ai';
 import { beforeEach, describe, expect, it } from 'vitest';
 import { toPrompt } from '../../src/ai/index.ts';
 import { afterReload, openPage, words, type Page } from './story.ts';
-import { allOf } from './witness.ts';
 
 /** Bugs that people reported of other chats with branches, and that this one must not have. */
 let page: Page;
@@ -118,29 +117,6 @@ describe('an answer without a word', () => {
     expect(await page.engine.verify()).toEqual([]);
   });
 
-  it('stays as it is when it is gone on with, and stopped before a word', async () => {
-    await answerWith(begun, finish);
-    const { id } = page.chats.active.messages[1]!;
-    const more = page.chats.active.sendMessage();
-    await page.script.next();
-    await page.chats.active.stop();
-    await more;
-    await page.chats.whenSettled();
-    expect([page.shown(), page.engine.status(id)]).toEqual(['q: One? | a: ', 'complete']);
-    await page.ask('Two?', 'Second.');
-    expect(await page.stored()).toBe('q: One? | a:  | q: Two? | a: Second.');
-    expect(page.chats.active.messages[1]?.metadata).toEqual(METADATA);
-    expect(page.engine.state.getState().branches).toHaveLength(1);
-  });
-
-  it('is a version like any other', async () => {
-    await answerWith(begun, finish);
-    const { id } = page.chats.active.messages[1]!;
-    await page.script.answer(page.chats.active.regenerate(), 'First.');
-    expect(page.shown()).toBe('q: One? | a: First.');
-    expect(page.engine.siblings(id)).toMatchObject({ index: 0, ids: { length: 2 } });
-  });
-
   it.each<[string, UIMessageChunk[]]>([
     ['that failed', [begun, ...step.slice(0, 1), { type: 'error', errorText: 'overloaded' }]],
     ['that broke off', [begun, ...step.slice(0, 1)]],
@@ -181,17 +157,6 @@ describe('a message of the system in the midst of a conversation', () => {
     expect(messages.map(({ role }) => role)).toEqual(['user', 'assistant', 'user', 'assistant']);
   });
 
-  it('is followed by each version of what is asked after it', async () => {
-    const [, , , second] = page.chats.active.messages;
-    await page.reword(second!.id, 'Three?', 'Trois.');
-    await page.script.answer(page.chats.active.regenerate(), 'Drei.');
-    const stand = 'q: One? | a: First. | a: Speak French. | ';
-    expect(await page.stored('main')).toBe(`${stand}q: Two? | a: Deux.`);
-    expect(await page.stored('main-v2')).toBe(`${stand}q: Three? | a: Trois.`);
-    expect(page.shown()).toBe(`${stand}q: Three? | a: Drei.`);
-    expect((await allOf(page.store)).filter(({ name }) => name === 'system')).toHaveLength(1);
-  });
-
   it('is not part of a version of what stands before it, and is still there beside it', async () => {
     await page.script.answer(
       page.chats.active.regenerate({ messageId: page.chats.active.messages[1]!.id }),
@@ -223,20 +188,6 @@ it('an answer whose server knows it by another id has no second version of itsel
   expect(page.shown()).toBe('q: One? | a: First./And more.');
   expect(page.chats.active.messages[1]!.id).toBe(answer!.id);
   expect(page.engine.siblings(answer!.id).ids).toEqual([answer!.id]);
-});
-
-it('versions that another tab made are all there, whichever is shown here', async () => {
-  await page.ask('One?', 'First.');
-  const other = await openPage(page.store);
-  for (const text of ['Second.', 'Third.']) {
-    await other.script.answer(other.chats.active.regenerate(), text);
-  }
-  const own = page.chats.active.messages[1]!.id;
-  await expect.poll(() => page.engine.siblings(own).ids.length).toBe(3);
-  await page.ask('Two?', 'More.');
-  expect(page.shown()).toBe('q: One? | a: First. | q: Two? | a: More.');
-  await expect.poll(() => other.engine.siblings(own).ids.length).toBe(3);
-  expect(other.shown()).toBe('q: One? | a: Third.');
 });
 
 describe('a list that an app brings along', () => {
@@ -303,14 +254,6 @@ describe('a list that an app brings along', () => {
     expect(page.engine.siblings(page.chats.active.messages.at(-1)?.id ?? '').ids.length).toBe(
       said.includes('Won') || said.includes('Too') ? 1 : 2,
     );
-    expect(await page.engine.verify()).toEqual([]);
-  });
-
-  it('that ends in a question keeps it when an answer before it is tried again', async () => {
-    page.chats.active.messages = [q1, a1, q2];
-    await page.script.answer(page.chats.active.regenerate({ messageId: 'a1' }), 'New.');
-    expect(page.shown()).toBe('q: One? | a: New.');
-    expect(await page.stored('main')).toBe('q: One? | a: First. | q: Two?');
     expect(await page.engine.verify()).toEqual([]);
   });
 

@@ -7,7 +7,6 @@ import { InMemoryContextStore } from '../../src/store/memory.ts';
 import type { ContextStore } from '../../src/store/store.ts';
 import { realTime, type Time } from '../support/clock.ts';
 import type { Exchange } from '../support/transport.ts';
-import { stateOf } from './hanging.ts';
 import { noteOf, openPlainly, SDK, words, type Page } from './story.ts';
 import { allOf, callsIn, keyOf, queued, textsOf, waits, Witness, type Call } from './witness.ts';
 
@@ -638,8 +637,16 @@ export class Run {
   async #hanging(): Promise<string[]> {
     const running = [...this.#running.values()].map(({ what }) => what);
     if (running.length === 0) return [];
-    const states = this.#pages.map(async (page, i) => (await stateOf(page)).map((line) => `${i}: ${line}`));
-    return [`${running.length} promises hang: ${running.join(', ')}`, ...(await Promise.all(states)).flat()];
+    const states = this.#pages.map(async ({ engine, chats, script, store }, i) => {
+      const { status, error, saveState, branches } = engine.state.getState();
+      const asking = branches.filter(({ id }) => chats.get(id)?.hasWork).map(({ name }) => name);
+      const open = script.requests
+        .filter(({ isStopped }) => !isStopped)
+        .map((one) => noteOf(one)['answerId']);
+      const held = [...(await store.held('c'))];
+      return `${i}: ${JSON.stringify({ status, error: error?.code, saves: saveState.state, asking, open, held })}`;
+    });
+    return [`${running.length} promises hang: ${running.join(', ')}`, ...(await Promise.all(states))];
   }
 
   async #misplaced(stored: readonly MessageNode[]): Promise<string[]> {

@@ -1,4 +1,4 @@
-import type { UIMessage } from 'ai';
+import 'ai';
 import { expect, it } from 'vitest';
 import { exportSession, openSession, type Session } from '../../src/session.ts';
 import { openPage, words } from './story.ts';
@@ -20,22 +20,4 @@ it('a session file opens with its requests, and is refused where one of them is 
     const opening = openSession({ ...session, requests: [{ ...request, ...damage }] } as Session);
     await expect(opening).rejects.toMatchObject({ code: 'invalid-import' });
   }
-});
-
-it('a run asks with other words, and nothing of it is saved or shown', async () => {
-  const page = await openPage();
-  await page.ask('One?', 'Yes.');
-  const [question] = page.engine.state.getState().messages;
-  const grown: UIMessage[] = [];
-  const running = (async () => {
-    for await (const message of await page.engine.attached!.run!({ at: question!.id, message: 'Uno?' }))
-      grown.push(message);
-  })();
-  const exchange = await page.script.next();
-  await exchange.answer('Si,', ' claro.');
-  await running;
-  expect(words(exchange.sent.messages)).toBe('q: Uno?');
-  expect(words(grown.slice(-1))).toBe('a: Si, claro.');
-  expect(grown.length).toBeGreaterThan(1);
-  expect(await page.saved()).toBe('q: One? | a: Yes.');
 });

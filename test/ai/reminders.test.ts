@@ -1,11 +1,8 @@
-import type { UIMessage } from 'ai';
+import 'ai';
 import { describe, expect, test, vi } from 'vitest';
-import { withContext } from '../../src/ai/index.ts';
-import { ContextEngine } from '../../src/engine/engine.ts';
 import { reminder, stripReminders } from '../../src/reminders.ts';
 import { InMemoryContextStore } from '../../src/store/memory.ts';
 import { branchesIn } from '../support/engine.ts';
-import { scriptedTransport } from '../support/transport.ts';
 import { afterReload, openPage, words, type Page } from './story.ts';
 
 /** What the last request carries, with `+note` for a reminder. */
@@ -60,31 +57,5 @@ describe('reminders in a chat', () => {
     active.messages = [{ ...marked, parts: [{ type: 'text', text: 'hello you' }] }];
     await page.script.answer(active.regenerate(), 'yes');
     expect(sent(page)).toMatch(/^q: hello you\+note\d$/);
-  });
-
-  test('go through withContext() alike', async () => {
-    const store = new InMemoryContextStore();
-    const engine = new ContextEngine({ store, chatId: 'c', userId: 'me' }).set(reminder('note'));
-    const script = scriptedTransport();
-    const wrapped = withContext(script.transport, engine);
-    const ask = async (messages: UIMessage[]): Promise<string> => {
-      const stream = await wrapped.sendMessages({
-        chatId: 'c',
-        messages,
-        messageId: undefined,
-        trigger: 'submit-message',
-        abortSignal: undefined,
-      });
-      const exchange = await script.next();
-      const reading = stream.pipeTo(new WritableStream());
-      await exchange.answer('yes');
-      await reading;
-      return short(words(exchange.sent.messages));
-    };
-    const q = (id: string): UIMessage => ({ id, role: 'user', parts: [{ type: 'text', text: id }] });
-    expect(await ask([q('q1')])).toBe('q: q1+note');
-    const { messages } = await engine.resolve();
-    expect(await ask([q('q1'), messages[1]!, q('q2')])).toBe('q: q1+note | a: yes | q: q2+note');
-    expect(Object.keys(await branchesIn(store))).toEqual(['main']);
   });
 });

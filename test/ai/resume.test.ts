@@ -1,5 +1,5 @@
 import { lastAssistantMessageIsCompleteWithToolCalls, type UIMessageChunk } from 'ai';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, vi } from 'vitest';
 import { InMemoryContextStore } from '../../src/store/memory.ts';
 import type { ContextStore } from '../../src/store/store.ts';
 import { settle, type Exchange } from '../support/transport.ts';
@@ -134,27 +134,6 @@ describe('a Continue in whose middle the page was loaded anew', () => {
     expect(await kept(back)).toBe('q: One? | a: First and second and third.');
   });
 
-  it('goes on after a replay that said less than was known, and broke off', async () => {
-    const page = await goingOn('First ', 'and ', 'second ');
-    const once = await reload(page, async (replay) => {
-      await replay.say('and ');
-      await replay.break();
-    });
-    expect(await kept(once)).toBe('q: One? | a: First and second ');
-    const replay = await lookAgain(once);
-    await again(replay, ['and ', 'second '], 'third.');
-    expect(await kept(once)).toBe('q: One? | a: First and second third.');
-  });
-
-  it('goes on in the page that lost its connection', async () => {
-    const page = await cutOff('First ');
-    await (await page.goOn('and ')).break();
-    await page.chats.whenSettled();
-    const replay = await lookAgain(page);
-    await again(replay, ['and '], 'second.');
-    expect(await kept(page)).toBe('q: One? | a: First and second.');
-  });
-
   it('goes on when the page asks twice, as StrictMode has it', async () => {
     const page = await goingOn('First ', 'and ');
     const back = await openAnew(page);
@@ -222,27 +201,6 @@ describe('an answer that goes on after its tools were answered, in whose middle 
       await replay.drop();
     });
     expect(await kept(back)).toBe('q: Roll? | a: Rolling. /[dice output-available]/A four.');
-  });
-
-  it('takes a result that is given while the rest is replayed', async () => {
-    const page = await answeredCall('A ');
-    const second = { ...CALL, toolCallId: '2' };
-    const back = await reload(page, async (replay) => {
-      await replay.say('A ');
-      await replay.send(second);
-    });
-    await back.chats.active.addToolOutput({ tool: 'dice' as never, toolCallId: '2', output: 5 });
-    const replayed = 'q: Roll? | a: Rolling. /[dice output-available]/A /[dice output-available]';
-    expect([back.shown(), await back.stored()]).toEqual([replayed, replayed]);
-    const later = await reload(back, async (replay) => {
-      await replay.say('A ');
-      await replay.send(second);
-      await replay.say('four.');
-      await replay.finish();
-    });
-    expect(await kept(later)).toBe(
-      'q: Roll? | a: Rolling. /[dice output-available]/A four./[dice output-available]',
-    );
   });
 
   it('takes the result of a call that stands before it, which its server carries out', async () => {
@@ -324,16 +282,23 @@ describe('a page that asks its server for what it still streams', () => {
   });
 
   it.runIf(SDK > 5)(
-    'lets it go at once where a result that was given meanwhile lets it go on here',
+    'lets it go at once where a result given meanwhile lets the answer go on here',
     async () => {
       const page = await openReplaying();
-      void page.chats.active.sendMessage({ text: 'Roll?' });
-      await (await page.script.next()).send({ type: 'start' }, CALL);
+      await page.begin('Roll?').then((asked) => asked.send({ type: 'start' }, CALL));
       const back = await openAnew(page);
-      const { replay, find } = await slowLook(back);
+      const replay = back.script.offer();
+      const { promise: found, resolve: find } = Promise.withResolvers<Exchange['stream']>();
+      const reconnectToStream = vi.fn<() => typeof found>(() => found);
+      back.chats.configure({
+        transport: { ...back.script.transport, reconnectToStream },
+        sendAutomaticallyWhen: lastAssistantMessageIsCompleteWithToolCalls,
+      });
+      void back.chats.active.resumeStream();
+      await vi.waitFor(() => expect(reconnectToStream).toHaveBeenCalled());
       await back.chats.active.addToolOutput({ tool: 'dice' as never, toolCallId: '1', output: 6 });
       const more = await back.script.next();
-      find();
+      find(replay.stream);
       await expect.poll(() => replay.isStopped).toBe(true);
       await more.answer('Six.');
       expect(await kept(back)).toBe('q: Roll? | a: [dice output-available]/Six.');
@@ -366,28 +331,3 @@ describe('a page that asks its server for what it still streams', () => {
     expect(await page.stored()).toBe('q: One? | a: Fir');
   });
 });
-
-/** A page asks its server for an answer, which comes when the test says so. Answered tool calls are sent on. */
-async function slowLook({ chats, script }: Page): Promise<Look> {
-  const replay = script.offer();
-  const { promise: isFound, resolve: find } = Promise.withResolvers<void>();
-  const { promise: isAsked, resolve: ask } = Promise.withResolvers<void>();
-  const reconnectToStream = async (): Promise<Exchange['stream']> => {
-    ask();
-    await isFound;
-    return replay.stream;
-  };
-  chats.configure({
-    transport: { ...script.transport, reconnectToStream },
-    sendAutomaticallyWhen: lastAssistantMessageIsCompleteWithToolCalls,
-  });
-  const resumed = chats.active.resumeStream();
-  await isAsked;
-  return { replay, find, resumed };
-}
-
-interface Look {
-  readonly replay: Exchange;
-  readonly find: () => void;
-  readonly resumed: Promise<void>;
-}

@@ -90,21 +90,6 @@ describe("a tool's result", () => {
     expect(page.shown()).toContain('[dice output-available]/[dice output-available]');
   });
 
-  it('is sent on, and the answer to it grows on the same node', async () => {
-    goesOnByItself();
-    await (await askForDice()).finish();
-    const { id } = page.chats.active.messages[1]!;
-    await page.chats.active.addToolOutput(give(4));
-    const second = await page.script.next();
-    expect(words(second.sent.messages)).toBe('q: Roll? | a: [dice output-available]');
-    expect(page.engine.status(id)).toBe('streaming');
-    await second.answer('Four.');
-    await page.chats.whenSettled();
-    expect(await page.saved()).toBe('q: Roll? | a: [dice output-available]/Four.');
-    expect(page.chats.active.messages[1]!.id).toBe(id);
-    expect(page.engine.state.getState().branches).toHaveLength(1);
-  });
-
   it('is not sent on again and again to a model that has nothing to say', async () => {
     goesOnByItself();
     await (await askForDice()).finish();

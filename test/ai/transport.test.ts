@@ -1,4 +1,3 @@
-import { Chat } from '@ai-sdk/react';
 import { AbstractChat, type ChatState, type ChatStatus, type UIMessage } from 'ai';
 import { beforeEach, describe, expect, it } from 'vitest';
 import { withContext, type WithContextOptions } from '../../src/ai/index.ts';
@@ -156,52 +155,11 @@ describe('withContext, around a transport of a chat of one’s own', () => {
     expect(late.status).toBe('ready');
     expect(await page.stored()).toBe('q: One? | a: First.');
   });
-
-  it('lets go of an answer behind which another turn was saved before it was found', async () => {
-    await cutOff('Fir');
-    const { promise: asked, resolve: ask } = Promise.withResolvers<void>();
-    const { promise: found, resolve: find } = Promise.withResolvers<typeof replay.stream>();
-    const replay = page.script.offer();
-    page.script.transport.reconnectToStream = () => (ask(), found);
-    const resumed = new OwnChat(page).resumeStream();
-    await asked;
-    await page.cut('Two?', 'Sec');
-    find(replay.stream);
-    await replay.say('First.');
-    await expect.poll(() => replay.isStopped).toBe(true);
-    await resumed;
-    expect(await page.stored()).toBe('q: One? | a: Fir | q: Two? | a: Sec');
-  });
 });
 
 describe('withContext, told which chat it belongs to', () => {
   beforeEach(() => {
     chat = new OwnChat(page, { follows: true });
-  });
-
-  it('makes a version of an older answer with its first word, and none before', async () => {
-    await ask('One?', 'First.');
-    await ask('Two?', 'Second.');
-    const cut = chat.messages[1]!.id;
-    await page.engine.checkout(cut);
-    expect(words(chat.messages)).toBe('q: One? | a: First.');
-    const failed = chat.sendMessage();
-    await (await page.script.next()).fail('overloaded');
-    await failed;
-    expect(page.engine.siblings(cut).ids).toEqual([cut]);
-    expect(page.engine.state.getState().branches).toHaveLength(1);
-    expect(words(chat.messages)).toBe('q: One? | a: First.');
-    chat.clearError();
-    const more = chat.sendMessage();
-    const exchange = await page.script.next();
-    expect(words(exchange.sent.messages)).toBe('q: One? | a: First.');
-    await exchange.answer('And more.');
-    await more;
-    await expect.poll(() => words(chat.messages)).toBe('q: One? | a: First./And more.');
-    expect(await page.stored('main')).toBe('q: One? | a: First. | q: Two? | a: Second.');
-    expect(await page.stored('main-v2')).toBe('q: One? | a: First./And more.');
-    await ask('Three?', 'Third.');
-    expect(await page.stored('main-v2')).toBe('q: One? | a: First./And more. | q: Three? | a: Third.');
   });
 
   it('shows what is saved when a page opens, and follows where the person goes', async () => {
@@ -289,16 +247,6 @@ describe("a tool's result, given in a chat of one's own", () => {
     await ask('And?', 'Four.');
     expect(await page.stored()).toBe('q: Roll? | a: [dice output-available] | q: And? | a: Four.');
     expect(page.engine.state.getState().branches).toHaveLength(1);
-  });
-
-  it('outlives an edit right behind it, where the AI SDK says that its list has changed', async () => {
-    const own: Chat<UIMessage> = new Chat({
-      transport: withContext(page.script.transport, page.engine, { chat: () => own }),
-    });
-    chat = own as AbstractChat<UIMessage> as OwnChat;
-    await roll();
-    await ask('Other?', 'Hm.', chat.messages[0]!.id);
-    expect(await page.stored('main')).toBe('q: Roll? | a: [dice output-available]');
   });
 
   it.runIf(typeof window !== 'undefined')(

@@ -1,10 +1,10 @@
 import { useChat, type UseChatHelpers } from '@ai-sdk/react';
-import { act, cleanup, render, screen } from '@testing-library/react';
+import { act, cleanup, render } from '@testing-library/react';
 import type { UIMessage } from 'ai';
 import { StrictMode, useEffect, useInsertionEffect, type ReactNode } from 'react';
 import { hydrateRoot } from 'react-dom/client';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
-import { createContextChats, useContextChat, type UseContextChatOptions } from '../../src/ai/index.ts';
+import { useContextChat, type UseContextChatOptions } from '../../src/ai/index.ts';
 import { ContextEngine } from '../../src/engine/engine.ts';
 import { ContextEngineProvider, useEngine } from '../../src/react/provider.tsx';
 import { useMessageBranch } from '../../src/react/useMessageBranch.ts';
@@ -263,15 +263,6 @@ describe('a component that goes', () => {
     await open();
     expect(shown()).toBe('q: One? | a: The quick brown fox');
   });
-
-  it('and whose page comes back goes on growing', async () => {
-    await open();
-    const exchange = await requestAfter(() => chat.sendMessage({ text: 'One?' }), 'The ', 'quick ');
-    window.dispatchEvent(new Event('pagehide'));
-    await settle();
-    await answer(exchange, 'brown ', 'fox');
-    expect(words((await engine.resolve()).messages)).toBe('q: One? | a: The quick brown fox');
-  });
 });
 
 describe('a component that only looks', () => {
@@ -288,74 +279,6 @@ describe('a component that only looks', () => {
     const exchange = await requestAfter(() => send!({ text: 'One?' }));
     await answer(exchange, 'First.');
     expect(words(chat.messages)).toBe('q: One? | a: First.');
-  });
-});
-
-describe('two chats on one page', () => {
-  it('are two engines of one store, and each answers in its own place', async () => {
-    const store = new InMemoryContextStore();
-    const scripts = [scriptedTransport(), scriptedTransport()] as const;
-    const chats: UseChatHelpers<UIMessage>[] = [];
-    function Side({ index }: { readonly index: 0 | 1 }): ReactNode {
-      const helpers = useChat(useContextChat({ transport: scripts[index].transport }));
-      useEffect(() => {
-        chats[index] = helpers;
-      });
-      return <p data-testid={`side ${index}`}>{words(helpers.messages)}</p>;
-    }
-    render(
-      <StrictMode>
-        {([0, 1] as const).map((index) => (
-          <ContextEngineProvider key={index} chatId={`chat ${index}`} userId="u" store={store}>
-            <Side index={index} />
-          </ContextEngineProvider>
-        ))}
-      </StrictMode>,
-    );
-    await act(settle);
-    const exchanges = await act(() =>
-      Promise.all(
-        scripts.map((one, index) => {
-          void chats[index]!.sendMessage({ text: `Q${index}?` });
-          return one.next();
-        }),
-      ),
-    );
-    await act(() => exchanges[0]!.say('Al'));
-    await act(() => exchanges[1]!.answer('Beta.'));
-    await act(() => exchanges[0]!.answer('pha.'));
-    expect(screen.getByTestId('side 0').textContent).toBe('q: Q0? | a: Alpha.');
-    expect(screen.getByTestId('side 1').textContent).toBe('q: Q1? | a: Beta.');
-    for (const index of [0, 1] as const) {
-      const stored = (await store.getMessages(`chat ${index}`)).map(({ data }) => data);
-      expect(words(stored)).toBe(screen.getByTestId(`side ${index}`).textContent);
-      expect(scripts[index].requests.map(({ sent }) => sent.chatId)).toEqual([`chat ${index}`]);
-    }
-  });
-});
-
-describe('two branches of one engine, side by side', () => {
-  it('are shown and answered at once, each in its own place', async () => {
-    await open();
-    await answer(await requestAfter(() => chat.sendMessage({ text: 'One?' })), 'First.');
-    await act(() => engine.btw());
-    const chats = createContextChats({ engine, transport: script.transport });
-    function Side({ branch }: { readonly branch: string }): ReactNode {
-      const helpers = useChat({ chat: chats.get(branch)! });
-      return <p data-testid={branch}>{words(helpers.messages)}</p>;
-    }
-    render(['main', 'main-v2'].map((branch) => <Side key={branch} branch={branch} />));
-    await act(settle);
-    const a = await requestAfter(() => chats.get('main')!.sendMessage({ text: 'A?' }));
-    const b = await requestAfter(() => chats.get('main-v2')!.sendMessage({ text: 'B?' }));
-    await act(() => a.say('Al'));
-    await act(() => b.answer('Beta.'));
-    await act(() => a.say('pha.'));
-    await act(() => a.finish());
-    expect(screen.getByTestId('main').textContent).toBe('q: One? | a: First. | q: A? | a: Alpha.');
-    expect(screen.getByTestId('main-v2').textContent).toBe('q: One? | a: First. | q: B? | a: Beta.');
-    expect(shown()).toBe(screen.getByTestId('main').textContent);
-    expect(engine.state.getState().branches).toHaveLength(2);
   });
 });
 
@@ -424,36 +347,4 @@ describe('a chat that is left for another one', () => {
     await act(() => chat.stop());
     expect([second.isStopped, chat.status]).toEqual([true, 'ready']);
   });
-
-  it('lives until a tool is answered and the answer went on, and no longer', async () => {
-    const { rerender } = render(page('tool', { sendAutomaticallyWhen: isComplete }));
-    await whenOpen();
-    const own = engine;
-    const dispose = vi.spyOn(own, 'dispose');
-    const { active } = createContextChats({ engine: own });
-    const first = await requestAfter(() => chat.sendMessage({ text: 'Roll' }));
-    rerender(page('other'));
-    await whenOpen();
-    await act(() =>
-      first.send({ type: 'tool-input-available', toolCallId: 'k', toolName: 'dice', input: {} }),
-    );
-    // The call is shown as soon as it is saved; the code for that may still be on its way.
-    await act(() => vi.waitFor(() => expect(words(active.messages)).toContain('dice')));
-    void active.addToolOutput({ tool: 'dice' as never, toolCallId: 'k', output: 4 });
-    await act(() => first.finish());
-    const second = await act(() => script.next());
-    await act(() => second.say('Four'));
-    expect(dispose).not.toHaveBeenCalled();
-    rerender(page('tool', { sendAutomaticallyWhen: isComplete }));
-    await whenOpen();
-    expect([engine === own, chat.status]).toEqual([true, 'streaming']);
-    rerender(page('other'));
-    await act(() => second.finish());
-    await vi.waitFor(() => expect(dispose).toHaveBeenCalledOnce());
-  });
-
-  const isComplete: NonNullable<UseContextChatOptions['sendAutomaticallyWhen']> = ({ messages }) => {
-    const part = messages.at(-1)?.parts.at(-1);
-    return part !== undefined && 'state' in part && part.state === 'output-available';
-  };
 });

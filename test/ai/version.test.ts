@@ -148,14 +148,6 @@ describe('an answer in mid-conversation that goes on', () => {
     expect(await page.stored('main-v2')).toBe('q: One? | a: The quick brown fox. | q: Three? | a: Third.');
   });
 
-  it('is whole though the app took it out of the list before its first word', async () => {
-    const { more, exchange } = await goOn();
-    page.chats.active.messages = page.chats.active.messages.slice(0, 1);
-    await exchange.answer('brown fox.');
-    await more;
-    expect(await page.saved('main-v2')).toBe('q: One? | a: The quick brown fox.');
-  });
-
   it('is refused while that answer grows in another tab', async () => {
     const there = await openPage(store);
     await there.engine.checkout(cut);
@@ -210,16 +202,6 @@ describe('an answer in mid-conversation that goes on in two tabs', () => {
     await there.chats.active.sendMessage();
     expect(there.script.requests).toHaveLength(0);
     await expectOne(there, own);
-  });
-
-  it('goes on again in the other tab when that version is whole', async () => {
-    const there = await openThere();
-    const { exchange: own, more } = await goOn();
-    await own.answer('brown fox.');
-    await more;
-    await expect.poll(() => there.engine.siblings(cut).ids.length).toBe(2);
-    await there.script.answer(there.chats.active.sendMessage(), 'red fox.');
-    expect(there.shown()).toBe('q: One? | a: The quick red fox.');
   });
 });
 

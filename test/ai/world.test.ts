@@ -58,21 +58,6 @@ describe('a disk that fills up', () => {
 });
 
 describe('two pages on one chat', () => {
-  it('follow each other while they are idle, and keep the messages that did not change', async () => {
-    const store = new InMemoryContextStore();
-    const one = await openPage(store);
-    const two = await openPage(store);
-    await one.ask('One?', 'First.');
-    await expect.poll(() => two.shown()).toBe('q: One? | a: First.');
-    const before = two.chats.active.messages;
-    const own = one.chats.active.messages;
-    await two.ask('Two?', 'Second.');
-    await expect.poll(() => one.shown()).toBe('q: One? | a: First. | q: Two? | a: Second.');
-    expect(two.chats.active.messages.slice(0, 2)).toEqual(before);
-    expect(one.chats.active.messages[0]).toBe(own[0]);
-    expect(one.chats.active.messages[1]).toBe(own[1]);
-  });
-
   it('that ask at the same moment both keep their turn', async () => {
     const store = new InMemoryContextStore();
     const one = await openPage(store);
@@ -188,30 +173,6 @@ async function longChat(turns: number): Promise<ContextStore> {
 }
 
 describe('what the chat shows', () => {
-  it('is the message checked out, and a turn from there is a branch of its own', async () => {
-    const page = await openPage();
-    await page.ask('One?', 'First.');
-    await page.ask('Two?', 'Second.');
-    await page.engine.checkout(page.chats.active.messages[1]!.id);
-    expect(page.shown()).toBe('q: One? | a: First.');
-    await page.ask('Other?', 'Another.');
-    expect(page.shown()).toBe('q: One? | a: First. | q: Other? | a: Another.');
-    expect(await page.stored('main')).toBe('q: One? | a: First. | q: Two? | a: Second.');
-  });
-
-  it('is the branch made by rewind, restore and an edit of an answer', async () => {
-    const page = await openPage();
-    await page.ask('One?', 'First.');
-    await page.engine.checkpoint('start');
-    await page.ask('Two?', 'Second.');
-    await page.engine.edit(page.chats.active.messages[3]!.id, 'Better.');
-    expect(page.shown()).toBe('q: One? | a: First. | q: Two? | a: Better.');
-    await page.engine.restore('start');
-    expect(page.shown()).toBe('q: One? | a: First.');
-    await page.engine.rewind(page.chats.active.messages[0]!.id);
-    expect(page.shown()).toBe('q: One?');
-  });
-
   it('grows at its beginning as earlier messages are loaded, also while an answer grows', async () => {
     const store = await longChat(150);
     const page = await openPage(store);

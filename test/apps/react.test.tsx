@@ -1,4 +1,4 @@
-import { InMemoryContextStore, useContextEngine, type ContextEngine, type ContextStore } from 'contextree';
+import { InMemoryContextStore } from 'contextree';
 import { startTransition, StrictMode, Suspense, use, useEffect, useState, type ReactNode } from 'react';
 import { createRoot } from 'react-dom/client';
 import { beforeEach, expect, it, onTestFinished } from 'vitest';
@@ -6,19 +6,9 @@ import { scriptedTransport, type Exchange, type ScriptedTransport } from '../sup
 import { App } from './ContextApp.tsx';
 
 /** The app on contextree in the company that React keeps: suspended neighbours, and moves that may wait. */
-let store: ContextStore;
 let script: ScriptedTransport;
-let engine: ContextEngine;
 /** Puts something beside the app that has to be waited for. */
 let suspend: (promise: Promise<string> | undefined) => void;
-
-function Spy(): ReactNode {
-  const found = useContextEngine({ chatId: 'c', userId: 'me', store });
-  useEffect(() => {
-    engine = found.engine;
-  });
-  return null;
-}
 
 function Neighbour(): ReactNode {
   const [promise, setPromise] = useState<Promise<string>>();
@@ -31,7 +21,6 @@ function Neighbour(): ReactNode {
 beforeEach(async () => {
   // React shows what happens at its own pace, on its production build, too, which knows of no act().
   Reflect.set(globalThis, 'IS_REACT_ACT_ENVIRONMENT', false);
-  store = new InMemoryContextStore();
   script = scriptedTransport();
   const container = document.body.appendChild(document.createElement('div'));
   const root = createRoot(container);
@@ -42,8 +31,7 @@ beforeEach(async () => {
   root.render(
     <StrictMode>
       <Suspense fallback={<p role="note">Waiting</p>}>
-        <App chatId="c" transport={script.transport} throttle={10} store={store} />
-        <Spy />
+        <App chatId="c" transport={script.transport} throttle={10} store={new InMemoryContextStore()} />
         <Neighbour />
       </Suspense>
     </StrictMode>,
@@ -102,19 +90,4 @@ it('a transition that waits keeps the old page, and the answer grows in it', asy
   await serve(() => loaded.resolve('here'));
   await serve(() => exchange.answer('.'));
   await expect.poll(page).toBe('One?curious | First.');
-});
-
-it('a branch that is switched in a transition is shown whole, never mixed', async () => {
-  const first = await ask();
-  await serve(() => first.answer('First.'));
-  const frames = new Set<string>();
-  const watch = new MutationObserver(() => frames.add(page()));
-  watch.observe(document.body, { childList: true, subtree: true, characterData: true });
-  // The code for branches comes with the first of them.
-  startTransition(() => void engine.rewind(engine.state.getState().messages[0]!.id));
-  await expect.poll(page).toBe('One?curious');
-  startTransition(() => void engine.switchBranch('main'));
-  await expect.poll(page).toBe('One?curious | First.');
-  watch.disconnect();
-  expect([...frames]).toEqual(['One?curious', 'One?curious | First.']);
 });

@@ -1,4 +1,3 @@
-import * as ai from 'ai';
 import type { UIMessage } from 'ai';
 import { InMemoryContextStore } from 'contextree';
 import { describe, expect, it, vi } from 'vitest';
@@ -63,24 +62,11 @@ const visits: Record<string, (page: Visit) => Promise<void>> = {
     await page.press('Try again');
     await page.reply((server) => server.answer('Four.'));
   },
-  'a stop, and the rest': async (page) => {
-    await page.send('One?');
-    await page.reply((server) => server.say('Fir'));
-    await page.press('Stop');
-    await page.send('Two?');
-    await page.reply((server) => server.answer('Second.'));
-  },
   'an error, and another try': async (page) => {
     await page.send('One?');
     await page.reply((server) => server.say('Fir'));
     await page.reply((server) => server.fail('overloaded'));
     await page.press('Dismiss');
-    await page.press('Try again');
-    await page.reply((server) => server.answer('First.'));
-  },
-  'a lost connection': async (page) => {
-    page.script.refuse(new TypeError('Failed to fetch'));
-    await page.send('One?');
     await page.press('Try again');
     await page.reply((server) => server.answer('First.'));
   },
@@ -162,26 +148,6 @@ describe('the app with one line changed', () => {
     expect(sent(ours)).toEqual(sent(plain));
   });
 
-  it.runIf(SDK > 5).each(['Approve', 'Deny'])(
-    'goes on by itself when all leave is given, where it is to: %s',
-    async (leave) => {
-      const settings = { sendAutomaticallyWhen: ai.lastAssistantMessageIsCompleteWithApprovalResponses };
-      const [plain, ours] = await both(
-        async (page) => {
-          await page.send('Roll?');
-          await page.reply((server) => server.send({ type: 'start-step' }, call, asking));
-          await page.reply((server) => server.finish());
-          await page.press(leave);
-          await page.reply((server) => server.answer('So be it.'));
-          return [...page.story, page.script.requests.length];
-        },
-        { settings },
-      );
-      expect(ours).toEqual(plain);
-      expect(ours.at(-1)).toBe(2);
-    },
-  );
-
   it('shows a growing answer as often as its throttle says', async () => {
     const frames = (throttle: number): Promise<number[]> =>
       both(
@@ -234,14 +200,6 @@ describe('the app with one line changed', () => {
       );
     },
   );
-
-  it('finds after a reload what the plain one has lost', async () => {
-    const first = await visit(ContextApp);
-    await visits['a conversation']!(first);
-    const seen = first.seen();
-    expect((await visit(PlainApp)).seen()).not.toContain('One?');
-    expect((await visit(ContextApp, first)).seen()).toBe(seen);
-  });
 });
 
 /** Runs one visit in both apps, the plain one first. */

@@ -2,7 +2,6 @@ import { describe, expect, test } from 'vitest';
 import * as b from '../../src/fragment/builders.ts';
 import { isFragment, type ContextFragment } from '../../src/fragment/fragment.ts';
 import { fromFragment, toFragment, type SerializedFragment } from '../../src/fragment/serialize.ts';
-import { XmlRenderer } from '../../src/render/xml.ts';
 import { refusal } from './refusal.ts';
 
 /**
@@ -61,6 +60,12 @@ function emptied(fields: Fields): Fields {
   return Object.fromEntries(Object.entries(fields).map(([field, value]) => [field, empty(value)]));
 }
 
+/** What a field must not hold: a number, neither in its place nor in a list or record of texts. */
+function mistyped(field: string, value: unknown): unknown[] {
+  if (typeof value === 'string' || field === 'policies') return [5];
+  return [5, Array.isArray(value) ? ['t', 5] : { t: 5 }];
+}
+
 /** As JSON, where the order of fields counts. */
 const json = (value: unknown): string => JSON.stringify(value);
 
@@ -95,18 +100,12 @@ describe.each(table)('%s()', (name, needed, optional = {}) => {
     expect(fromFragment(full)).toEqual(written);
   });
 
-  test('comes back the same: data, rendering and form', () => {
-    const again = toFragment(JSON.parse(json(written)));
-    expect(json(again)).toBe(json(full));
-    expect(new XmlRenderer().render([again])).toBe(new XmlRenderer().render([full]));
-    expect(fromFragment(again)).toEqual(written);
-  });
-
   test('is refused with the name of a field that is missing or mistyped', () => {
-    for (const field of Object.keys(fields))
-      expect(() => toFragment({ ...written, [field]: 5 })).toThrow(
-        refusal(`Serialized fragment "${name}": "${field}" must be `),
-      );
+    for (const [field, value] of Object.entries(fields))
+      for (const wrong of mistyped(field, value))
+        expect(() => toFragment({ ...written, [field]: wrong })).toThrow(
+          refusal(`Serialized fragment "${name}": "${field}" must be `),
+        );
     for (const first of Object.keys(needed).slice(0, 1))
       expect(() => toFragment({ type: name })).toThrow(refusal(`"${first}" must be`));
   });

@@ -1,6 +1,5 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import * as keeping from '../../src/engine/keptFragments.ts';
 import { isContextError } from '../../src/errors.ts';
 import * as builders from '../../src/fragment/builders.ts';
 import { fragment, type ContextFragment, type FragmentData } from '../../src/fragment/fragment.ts';
@@ -99,25 +98,6 @@ test('a fragment comes back from its JSON: its data, its rendering, its JSON', {
       same(JSON.stringify(encodeSerializedValue([{ a: made }])), `[{"a":${written}}]`);
     }),
     campaign(5_000),
-  );
-});
-
-test('a fragment comes back as it was from the chat that keeps it', { timeout: patience }, () => {
-  const refuse = (name: string, reason: string): never => expect.fail(`${name}: ${reason}`);
-  fc.assert(
-    fc.property(any, (made) => {
-      const kept = JSON.parse(JSON.stringify(keeping.write([made], [], refuse))) as unknown[];
-      const { fragments, unread } = keeping.read(kept);
-      same(unread, []);
-      same(kept, [fromFragment(made)]);
-      same(fragments.length, 1);
-      same(xml.render(fragments), xml.render([made]));
-      for (const one of fragments) {
-        same(keeping.keyOf(one), keeping.keyOf(made));
-        same([fromFragment(one)], kept);
-      }
-    }),
-    campaign(2_000),
   );
 });
 

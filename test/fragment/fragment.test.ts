@@ -1,6 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { hint, policy, principle, role, workflow } from '../../src/fragment/builders.ts';
-import { copyFragment } from '../../src/fragment/copy.ts';
+import { hint, role } from '../../src/fragment/builders.ts';
 import {
   fragment,
   getFragmentData,
@@ -12,7 +11,6 @@ import {
 } from '../../src/fragment/fragment.ts';
 import { assistantText, lastAssistantMessage, user } from '../../src/fragment/message.ts';
 import { fromFragment } from '../../src/fragment/serialize.ts';
-import { XmlRenderer } from '../../src/render/xml.ts';
 
 describe('the guards', () => {
   test('isFragment() takes a name and data, or a name and a codec', () => {
@@ -80,46 +78,5 @@ describe('getFragmentData()', () => {
     const changed = { ...hint('a'), data: 'b' };
     expect(getFragmentData(changed)).toBe('b');
     expect(fromFragment(changed)).toEqual({ type: 'hint', text: 'b' });
-  });
-});
-
-describe('copyFragment()', () => {
-  test('is a copy in depth: later changes to the original are not seen, also not by its codec', () => {
-    const steps = ['one'];
-    const original = workflow({ task: 't', steps });
-    const copy = copyFragment(original);
-    steps.push('two');
-    expect(copy.data).toEqual({ task: 't', steps: ['one'] });
-    expect(copy.codec?.encode()).toEqual({ type: 'workflow', task: 't', steps: ['one'] });
-    expect(fromFragment(copy)).toEqual(copy.codec?.encode());
-  });
-
-  test('leaves the original as it was', () => {
-    const original = Object.freeze({
-      name: 'db',
-      data: Object.freeze({ rows: Object.freeze([Object.freeze({ a: 1 })]) }),
-      metadata: Object.freeze({ from: 'test' }),
-    });
-    expect(copyFragment(original)).toEqual(original);
-  });
-
-  test('keeps id, persist, metadata, nested fragments and lazy values', async () => {
-    const later = () => 'later';
-    const copy = copyFragment({
-      ...fragment('db', hint('h'), later, Promise.resolve('soon')),
-      id: 'x',
-      persist: false,
-      metadata: { a: 1 },
-    });
-    expect(copy).toMatchObject({ id: 'x', persist: false, metadata: { a: 1 } });
-    const [inner, lazy, promise] = copy.data as unknown[];
-    expect(new XmlRenderer().render([inner as never])).toBe('<hint>h</hint>');
-    expect(lazy).toBe(later);
-    await expect(promise).resolves.toBe('soon');
-  });
-
-  test('keeps nested fragments known as such', () => {
-    const copy = copyFragment(principle({ title: 't', description: 'd', policies: [policy({ rule: 'r' })] }));
-    expect(fromFragment(copy)).toMatchObject({ policies: [{ type: 'policy', rule: 'r' }] });
   });
 });

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
-import { glossary, hint, policy } from '../../src/fragment/builders.ts';
-import { fragment, type ContextFragment, type FragmentData } from '../../src/fragment/fragment.ts';
+import { hint, policy } from '../../src/fragment/builders.ts';
+import { fragment, type ContextFragment } from '../../src/fragment/fragment.ts';
 import { assistantText } from '../../src/fragment/message.ts';
 import {
   encodeSerializedValue,
@@ -72,19 +72,6 @@ describe('toFragment()', () => {
     expect(fromFragment(again)).toEqual({ type: 'policy', rule: 'r', policies: [{ type: 'daily', at: 9 }] });
   });
 
-  test.each<[string, FragmentData]>([
-    ['a kind of fragment, without its fields', { type: 'hint' }],
-    ['a kind of fragment, with all its fields', { type: 'hint', text: 'x' }],
-    ['a role', { type: 'user', allow: true }],
-    ['what we write such a row as', { type: 'contextree:record', record: { type: 'hint' } }],
-    ['nothing we know, around one that we do', { type: 'table', cells: [{ type: 'role', content: 'x' }] }],
-  ])('keeps a row a row whose column "type" says %s', (_says, row) => {
-    const made = policy({ rule: 'r', policies: [row, [row], { inner: row }, hint('really')] });
-    const again = toFragment(JSON.parse(JSON.stringify(fromFragment(made))));
-    expect(JSON.stringify(again)).toBe(JSON.stringify(made));
-    expect(new XmlRenderer().render([again])).toBe(new XmlRenderer().render([made]));
-  });
-
   test('but takes a nested record of a known type, as a person writes it, for a fragment', () => {
     const policies = [{ type: 'hint', text: 'x' }];
     const [again] = (toFragment({ type: 'policy', rule: 'r', policies }).data as { policies: unknown[] })
@@ -93,17 +80,6 @@ describe('toFragment()', () => {
     expect(() => toFragment({ type: 'policy', rule: 'r', policies: [{ type: 'hint' }] })).toThrow(
       refusal('Serialized fragment "hint": "text" must be a string, not undefined'),
     );
-  });
-
-  test('keeps a glossary that explains the words of its own form', () => {
-    const made = glossary({ type: 'user', text: 'hint', entries: 'glossary' });
-    expect(toFragment(fromFragment(made)).data).toEqual(made.data);
-  });
-
-  test('refuses cycles', () => {
-    const loop: Record<string, unknown> = { type: 'policy', rule: 'r' };
-    loop.policies = [loop];
-    expect(() => toFragment(loop as never)).toThrow(refusal('policies[0] is circular'));
   });
 });
 
@@ -131,12 +107,6 @@ describe('a registry', () => {
 
   test('wins over ours of the same name', () => {
     expect(toFragment({ type: 'hint', text: 'x' }, { registry }).data).toBe('own x');
-  });
-
-  test('is asked for own entries only', () => {
-    expect(() => toFragment({ type: 'toString' }, { registry })).toThrow(
-      refusal('Unsupported serialized fragment type: toString'),
-    );
   });
 });
 

@@ -32,22 +32,6 @@ describe('ContextEngineProvider', () => {
     expect(dispose).not.toHaveBeenCalled();
   });
 
-  it('changes to another chat with its chatId', async () => {
-    const store = new InMemoryContextStore();
-    await say(engineOn(store, 'first'), 'q1');
-    await say(engineOn(store, 'second'), 'q1', 'a1');
-    const Count = (): ReactNode => <output>{useContextEngine().messages.length}</output>;
-    const page = (chatId: string): ReactNode => (
-      <ContextEngineProvider chatId={chatId} userId="me" store={store}>
-        <Count />
-      </ContextEngineProvider>
-    );
-    const { rerender } = render(page('first'));
-    await waitFor(() => expect(screen.getByRole('status').textContent).toBe('1'));
-    rerender(page('second'));
-    await waitFor(() => expect(screen.getByRole('status').textContent).toBe('2'));
-  });
-
   it('writes nothing by being mounted', async () => {
     const store = new InMemoryContextStore();
     const commit = vi.spyOn(store, 'commit');

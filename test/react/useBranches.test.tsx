@@ -76,19 +76,6 @@ describe('useBranches', () => {
     await act(async () => late.reject(new Error('of the chat before')));
     expect(result.current.error).toMatchObject({ code: 'branch-not-found' });
   });
-
-  it('shows the branch that has the name by now, where an older tab began with it', async () => {
-    const engine = await talk();
-    const { result } = renderHook(() => useBranches(), { wrapper: under(engine) });
-    const first = engine.state.getState().branchId;
-    await act(() => engine.rewind('a1'));
-    await act(() => result.current.rename(first, 'old'));
-    await act(() => result.current.rename('main-v2', 'main'));
-    await act(() => result.current.switchBranch(first));
-    expect(result.current.current?.name).toBe('old');
-    await act(() => result.current.switchBranch('main'));
-    expect(result.current.current?.name).toBe('main');
-  });
 });
 
 describe('useCheckpoint', () => {

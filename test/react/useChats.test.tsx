@@ -65,14 +65,18 @@ describe('useChats', () => {
     expect(result.current.chats.find(({ id }) => id === 'two')).toBe(two);
   });
 
-  it('reads once for a burst of changes', async () => {
+  it('reads once more for a burst of changes while it reads, and shows them all', async () => {
     const store = new InMemoryContextStore();
     const result = list(store);
     await waitFor(() => expect(result.current.isPending).toBe(false));
     const listChats = store.listChats.bind(store);
     const { promise: patience, resolve: goOn } = Promise.withResolvers<void>();
     const read = vi.spyOn(store, 'listChats');
-    read.mockImplementation((filter) => patience.then(() => listChats(filter)));
+    read.mockImplementation(async (filter) => {
+      const found = await listChats(filter);
+      await patience;
+      return found;
+    });
     await act(() => Promise.all(Array.from({ length: 20 }, (_, i) => engineOn(store, `c${i}`).save())));
     goOn();
     await waitFor(() => expect(result.current.chats).toHaveLength(20));

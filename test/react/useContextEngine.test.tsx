@@ -40,15 +40,6 @@ describe('useContextEngine', () => {
     });
   });
 
-  it('sets, saves, resolves and inspects', async () => {
-    const { result } = renderHook(() => useContextEngine(), { wrapper: under(engineOn()) });
-    act(() => void result.current.set(user('hello', { id: 'q1' })));
-    expect((await act(() => result.current.resolve())).messages).toMatchObject([{ id: 'q1' }]);
-    expect(await act(() => result.current.save())).toEqual({ headMessageId: 'q1' });
-    expect(result.current.messages).toMatchObject([{ id: 'q1' }]);
-    expect((await act(() => result.current.inspect())).graph.nodes).toHaveLength(1);
-  });
-
   it.each<[string, () => object]>([
     ['useContextEngine', useContextEngine],
     ['useBranches', useBranches],

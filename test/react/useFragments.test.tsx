@@ -26,19 +26,6 @@ describe('useFragments', () => {
     expect(prompt(engine)).toEqual([]);
   });
 
-  it('stands after what was set, parents before children, in the order of the page', () => {
-    const engine = engineOn();
-    engine.set(role('set'));
-    render(
-      <Says text="outer">
-        <Says text="inner" />
-        <Says text="second" />
-      </Says>,
-      { wrapper: under(engine) },
-    );
-    expect(prompt(engine)).toEqual(['set', 'outer', 'inner', 'second']);
-  });
-
   it('takes reminders, the newest ones, without a change of state', async () => {
     const engine = engineOn();
     const say = saying(engine, (word: string) => [reminder(() => word)], 'one');
@@ -48,21 +35,6 @@ describe('useFragments', () => {
     engine.set(user('Hello'));
     const { messages } = await act(() => engine.resolve());
     expect(messages[0]?.parts).toMatchObject([{ text: expect.stringContaining('two') }]);
-  });
-
-  it('goes last when it is mounted again', () => {
-    const engine = engineOn();
-    const page = (withFirst: boolean): ReactNode => (
-      <>
-        {withFirst && <Says text="first" />}
-        <Says text="second" />
-      </>
-    );
-    const { rerender } = render(page(true), { wrapper: under(engine) });
-    rerender(page(false));
-    expect(prompt(engine)).toEqual(['second']);
-    rerender(page(true));
-    expect(prompt(engine)).toEqual(['second', 'first']);
   });
 
   it('gives each mount an entry of its own, equal ones too', () => {

@@ -67,14 +67,4 @@ describe('useHistory', () => {
     expect(hook.current.error).toMatchObject({ code: 'overtaken' });
     expect(names(engine)).toEqual(['theirs']);
   });
-
-  it('gives the same functions and the same log while a conversation goes on', async () => {
-    const engine = await talk();
-    const hook = open(engine);
-    await act(() => engine.checkpoint('here'));
-    const { undo, redo, operations } = hook.current;
-    await say(engine, 'q3', 'a3');
-    expect(hook.current).toMatchObject({ undo, redo });
-    expect(hook.current.operations).toBe(operations);
-  });
 });

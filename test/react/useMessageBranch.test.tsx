@@ -2,7 +2,7 @@ import { act, renderHook } from '@testing-library/react';
 import { isContextError, useMessageBranch } from 'contextree';
 import { describe, expect, it, vi } from 'vitest';
 import type { AttachedChat } from '../../src/engine/options.ts';
-import { answer, asked, engineOn, say, shown, threeAnswers, under } from './harness.tsx';
+import { answer, engineOn, say, shown, threeAnswers, under } from './harness.tsx';
 
 describe('useMessageBranch', () => {
   it('counts the versions of a message and knows its place', async () => {
@@ -84,18 +84,6 @@ describe('useMessageBranch', () => {
     const failure: unknown = await result.current.regenerate().catch((error: unknown) => error);
     expect(isContextError(failure, 'chat-missing')).toBe(true);
     expect(String(failure)).toContain('useContextChat');
-  });
-
-  it('follows a message through its stream', async () => {
-    const engine = engineOn();
-    await asked(engine, 'q1', 'a1');
-    const { result } = renderHook(() => useMessageBranch('a1'), { wrapper: under(engine) });
-    expect(result.current).toMatchObject({ status: 'streaming', count: 0 });
-    const words = answer('a1', 'he');
-    await act(() => engine.updateMessage('a1', words, 'streaming'));
-    expect(result.current).toMatchObject({ status: 'streaming', count: 1 });
-    await act(() => engine.updateMessage('a1', words, 'interrupted'));
-    expect(result.current.status).toBe('interrupted');
   });
 
   it('has no place for a new answer before its first word', async () => {

@@ -159,4 +159,13 @@ describe('recording', () => {
     expect(last!.truncated).toBe(true);
     expect(textOf(page.engine.state.getState().messages.at(-1))).toHaveLength(4_000);
   });
+
+  it('refuses nothing: a transport that gives no stream fails as before', async () => {
+    const page = await recordingPage({
+      transport: { sendMessages: async () => 'nothing' as never, reconnectToStream: async () => null },
+      onError: () => {},
+    });
+    await page.chats.active.sendMessage({ text: 'One?' });
+    expect(page.chats.active.error?.message).toContain('gave the string "nothing"');
+  });
 });
