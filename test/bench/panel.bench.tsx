@@ -4,6 +4,7 @@ import { ContextDevtoolsPanel } from 'contextree/devtools';
 import { Profiler } from 'react';
 import { createRoot } from 'react-dom/client';
 import { expect, test } from 'vitest';
+import { VIEWS } from '../../devtools/view.ts';
 import { writeLine } from './line.ts';
 
 /**
@@ -12,18 +13,6 @@ import { writeLine } from './line.ts';
  *
  *     npx vitest bench --run --project='browser*' panel
  */
-const VIEWS = [
-  'Graph',
-  'Prompt',
-  'Cost',
-  'Compare',
-  'Log',
-  'Run',
-  'Storage',
-  'Fragments',
-  'Checkpoints',
-  'Snapshot',
-];
 const LONG = 10_000;
 const SECONDS = 3;
 

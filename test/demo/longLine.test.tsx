@@ -34,11 +34,3 @@ test('a very long line is set anew, with the caret where it was, and is sent as 
   expect(box.value).toBe('');
   expect(await screen.findByRole('button', { name: /^Show more/ })).toBeDefined();
 });
-
-test('a long text in lines is left as the browser has it, which can undo that', async () => {
-  openApp();
-  const set = insert(`${'a line of code;'.repeat(100)}\n`.repeat(50));
-  await import('../../stories/demo/conversation/longLine.ts');
-  await new Promise((done) => setTimeout(done));
-  expect(set()).toEqual([]);
-});

@@ -373,30 +373,6 @@ describe('commands', () => {
     expect(text).toBe('');
   });
 
-  it('/drop ends in the middle without a finish', async () => {
-    const whole = countWords(await ask('/drop').text);
-    const { stream } = await createDemoModel({ speed: 0 }).doStream(call('/drop'));
-    const types: string[] = [];
-    for await (const part of stream as unknown as AsyncIterable<{ type: string }>) types.push(part.type);
-    expect(types.filter((type) => type === 'text-delta')).toHaveLength(whole);
-    expect(types.at(-1)).toBe('text-delta');
-    expect((await heard(ask('/drop'))).error).toBeUndefined();
-  });
-
-  it('/hang says nothing until it is aborted', async () => {
-    const stop = new AbortController();
-    const listening = heard(ask('/hang', { abortSignal: stop.signal }));
-    const silence = new Promise((resolve) => setTimeout(resolve, 150, 'silence'));
-    expect(await Promise.race([listening, silence])).toBe('silence');
-    stop.abort();
-    const { types } = await listening;
-    expect(types.at(-1)).toBe('abort');
-    expect(types).not.toContain('text-delta');
-    await expect(createDemoModel().doGenerate(call('/hang', AbortSignal.timeout(20)))).rejects.toThrow(
-      'timeout',
-    );
-  });
-
   it('/help lists every command', async () => {
     const text = await ask('/help').text;
     const all = [

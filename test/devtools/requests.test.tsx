@@ -53,6 +53,16 @@ function Clock({ time, before = [] }: ClockProps): ReactNode {
   return null;
 }
 
+/** A page on which the clock shows a time, behind these fragments, and the panel stands. */
+function pageWithClock(engine: ContextEngine): (time: string, ...before: ContextFragment[]) => ReactNode {
+  return (time, ...before) => (
+    <ContextEngineProvider engine={engine}>
+      <Clock time={time} before={before} />
+      <ContextDevtoolsPanel />
+    </ContextEngineProvider>
+  );
+}
+
 describe('the prompt of a message', () => {
   it('is what was recorded for it, and with today’s fragments what they make of it now', async () => {
     const { engine } = await talk();
@@ -158,12 +168,7 @@ describe('the cost of turns', () => {
   it('names the component that set what broke the cache', async () => {
     const engine = await chat();
     const chats = recordedChats(engine, { answers: ['First.', 'Second.'] });
-    const page = (time: string, ...before: ContextFragment[]): ReactNode => (
-      <ContextEngineProvider engine={engine}>
-        <Clock time={time} before={before} />
-        <ContextDevtoolsPanel />
-      </ContextEngineProvider>
-    );
+    const page = pageWithClock(engine);
     localStorage.setItem('contextree:devtools', '{"tab":"Cost"}');
     const { rerender } = render(page('10:01'));
     await act(() => ask(chats, 'One?'));
@@ -178,12 +183,7 @@ describe('a run', () => {
   it('keeps what was typed and left out, whatever renders and is looked at since', async () => {
     const engine = await chat();
     const chats = recordedChats(engine, { runsDry: true, answers: ['First.', 'Another.'] });
-    const page = (time: string, ...before: ContextFragment[]): ReactNode => (
-      <ContextEngineProvider engine={engine}>
-        <Clock time={time} before={before} />
-        <ContextDevtoolsPanel />
-      </ContextEngineProvider>
-    );
+    const page = pageWithClock(engine);
     localStorage.setItem('contextree:devtools', '{"tab":"Run"}');
     const { rerender } = render(page('10:01'));
     await act(() => ask(chats, 'One?'));

@@ -248,6 +248,33 @@ test('a long text that is pasted is offered as a file; one that is sent is folde
   expect((await words.textContent())?.length).toBeLessThan(1000);
 });
 
+test('a reload right after Try again leaves a plain way to an answer', async ({ page }) => {
+  test.setTimeout(60_000);
+  const demo = await Demo.open(page);
+  await demo.ask('What is a graph?');
+  for (const wait of [0, 3, 8, 15, 30]) {
+    const reloaded = page.waitForEvent('load');
+    await demo.on(demo.assistant, 'Try again').evaluate((button: HTMLElement, ms) => {
+      button.click();
+      if (ms === 0) location.reload();
+      else setTimeout(() => location.reload(), ms);
+    }, wait);
+    await reloaded;
+    const getAnswer = demo.button('Get an answer');
+    await expect(getAnswer.or(demo.on(demo.assistant, 'Try again'))).toBeVisible();
+    if (await getAnswer.isVisible()) {
+      await expect(page.getByText('Not answered')).toBeVisible();
+      await expect(demo.button('Show the earlier answer')).toBeVisible();
+      await getAnswer.click();
+    }
+    // Cut off between two words, it says so and goes on from there.
+    const goOn = demo.on(demo.assistant, 'Continue');
+    if (await goOn.isVisible()) await goOn.click();
+    await demo.settled();
+    await expect(demo.assistant).toContainText('What is a graph?');
+  }
+});
+
 test('by the way: a place beside the conversation, and what was said there can be brought over', async ({
   page,
 }) => {

@@ -2,19 +2,7 @@ import { describe, expect, test } from 'vitest';
 import { ContextError } from '../../src/errors.ts';
 import { user } from '../../src/fragment/message.ts';
 import { InMemoryContextStore } from '../../src/store/memory.ts';
-import { branchesIn, engineOn, said, say, texts } from '../support/engine.ts';
-
-async function chat(...words: readonly string[]) {
-  const store = new InMemoryContextStore();
-  const engine = engineOn(store);
-  await say(engine, ...words);
-  return {
-    store,
-    engine,
-    shown: () => texts(engine.state.getState().messages),
-    branches: () => branchesIn(store),
-  };
-}
+import { chat, engineOn, said, say, texts } from '../support/engine.ts';
 
 describe('before anything is read', () => {
   test('an engine is on main, with no head and no chat', () => {
@@ -263,21 +251,6 @@ describe('renaming and deleting branches', () => {
     expect([engine.branch, shown()]).toEqual(['main', 'q1 > a1']);
     await expect(engine.deleteBranch('main')).rejects.toMatchObject({ code: 'last-branch' });
   });
-});
-
-test('branches and checkpoints that did not change stay the objects that they were, wherever they stand now', async () => {
-  const { engine } = await chat('q1', 'a1');
-  for (const name of ['one', 'two', 'three']) await engine.checkpoint(name);
-  await engine.btw();
-  await engine.rewind('q1');
-  await engine.switchBranch('main');
-  const { branches, checkpoints } = engine.state.getState();
-  await engine.deleteBranch('main-v2');
-  await engine.checkpoint('four');
-  await engine.deleteCheckpoint('two');
-  const after = engine.state.getState();
-  expect(after.branches.map((branch) => branches.indexOf(branch))).toEqual([0, 2]);
-  expect(after.checkpoints.map((one) => checkpoints.indexOf(one))).toEqual([-1, 0, 2]);
 });
 
 describe('versions of a message', () => {

@@ -5,10 +5,9 @@ import { hint, role } from '../../src/fragment/builders.ts';
 import { assistant, lastAssistantMessage, user } from '../../src/fragment/message.ts';
 import { InMemoryContextStore } from '../../src/store/memory.ts';
 import type { ContextStore } from '../../src/store/store.ts';
-import { branchesIn, engineOn, said, say, texts } from '../support/engine.ts';
+import { shown, branchesIn, engineOn, said, say, texts } from '../support/engine.ts';
 import { refusing } from '../support/refusal.ts';
 
-const shown = (engine: ContextEngine) => texts(engine.state.getState().messages);
 /** Until an engine has done all that it began, also what notices of other tabs made it do. */
 const quiet = async (...engines: readonly ContextEngine[]) => {
   for (let i = 0; i < 3; i += 1) for (const engine of engines) await engine.loadMore(0);
@@ -353,6 +352,19 @@ describe('another tab', () => {
     expect(shown(other)).toBe('q1 > q7');
   });
 
+  test('is followed again as soon as nothing waits here any more', async () => {
+    const { engine, store } = await chat(['q1', 'a1']);
+    const other = engineOn(store);
+    await other.ready();
+    other.set(user(said('q7')));
+    await say(engine, 'q2');
+    await quiet(other);
+    expect(shown(other)).toBe('q1 > a1');
+    other.unset('q7');
+    await quiet(other);
+    expect(shown(other)).toBe('q1 > a1 > q2');
+  });
+
   test('does not get between a turn that waits here and its context, whatever else is written', async () => {
     const { engine, store } = await chat(['q1', 'a1']);
     const other = engineOn(store);
@@ -392,6 +404,23 @@ describe('another tab', () => {
     await late.save();
     expect(late.state.getState()).toMatchObject({ status: 'ready', error: null });
     expect(await branchesIn(disk)).toEqual({ main: 'q2' });
+  });
+
+  test('that clears everything is not forgotten over the late answer of an earlier write', async () => {
+    const disk = new InMemoryContextStore();
+    const engine = engineOn(disk);
+    await say(engine, 'q1');
+    const commit = vi.spyOn(disk, 'commit').mockImplementationOnce(async (...asked) => {
+      const records = await disk.commit(...asked);
+      await disk.clear();
+      await vi.waitFor(() => expect(shown(engine)).toBe(''));
+      return records;
+    });
+    await say(engine, 'q2');
+    await say(engine, 'anew');
+    expect(await branchesIn(disk)).toEqual({ main: 'anew' });
+    expect(commit.mock.calls.at(-1)?.[2]).toMatchObject({ generation: 1 });
+    expect(commit).toHaveBeenCalledTimes(3);
   });
 
   test('that says so and has not cleared this store ends no chat here', async () => {

@@ -13,6 +13,15 @@ import { branchesIn, engineOn, said, say, texts } from '../support/engine.ts';
 import { refusing } from '../support/refusal.ts';
 
 const named = (engine: ContextEngine) => engine.state.getState().fragments.map(({ name }) => name);
+/** What is kept with the chat, as another engine renders it. */
+const renderedAnew = async (
+  store: ContextStore,
+  options: Partial<ContextEngineOptions> = {},
+): Promise<string> => {
+  const engine = keeping(store, options);
+  await engine.ready();
+  return engine.render();
+};
 const keeping = (store: ContextStore, options: Partial<ContextEngineOptions> = {}) =>
   engineOn(store, { persistFragments: true, ...options });
 
@@ -128,12 +137,8 @@ describe('persistFragments', () => {
     await engine.save();
     expect(commit).toHaveBeenCalledTimes(1);
     await say(engineOn(store, { chatId: 'd' }).set(hint('not kept')), 'q1');
-    const again = keeping(store);
-    await again.ready();
-    expect(again.render()).toBe('<role>tutor</role>');
-    const other = keeping(store, { chatId: 'd' });
-    await other.ready();
-    expect(other.render()).toBe('');
+    expect(await renderedAnew(store)).toBe('<role>tutor</role>');
+    expect(await renderedAnew(store, { chatId: 'd' })).toBe('');
   });
 
   test('loads them once, before the ones of this run, and equal ones stand once', async () => {
@@ -144,9 +149,7 @@ describe('persistFragments', () => {
     await engine.ready();
     expect(engine.render()).toBe('<role>tutor</role>\n<hint>Be brief.</hint>\n<hint>New here.</hint>');
     await engine.save();
-    const third = keeping(store);
-    await third.ready();
-    expect(third.render()).toBe(engine.render());
+    expect(await renderedAnew(store)).toBe(engine.render());
   });
 
   test('writes nothing when nothing changed', async () => {
@@ -170,9 +173,7 @@ describe('persistFragments', () => {
     const all = keeping(store).clear().set(brief);
     await all.save();
     expect(all.render()).toBe('<hint>Be brief.</hint>');
-    const again = keeping(store);
-    await again.ready();
-    expect(again.render()).toBe('<hint>Be brief.</hint>');
+    expect(await renderedAnew(store)).toBe('<hint>Be brief.</hint>');
   });
 
   test.each<[string, (mine: ContextFragment) => string | ContextFragment]>([
@@ -187,9 +188,7 @@ describe('persistFragments', () => {
     engine.unset(by(mine));
     expect(engine.render()).toBe('<role>tutor</role>');
     await engine.save();
-    const again = keeping(store);
-    await again.ready();
-    expect(again.render()).toBe('<role>tutor</role>');
+    expect(await renderedAnew(store)).toBe('<role>tutor</role>');
   });
 
   test('forgets it also when the disk refused at first', async () => {
@@ -202,9 +201,7 @@ describe('persistFragments', () => {
     await expect(engine.save()).rejects.toMatchObject({ code: 'quota-exceeded' });
     refuse(undefined);
     await engine.save();
-    const again = keeping(store);
-    await again.ready();
-    expect(again.render()).toBe('');
+    expect(await renderedAnew(store)).toBe('');
   });
 
   test('skips what can not be written down, says so, and goes on using it', async () => {
@@ -223,9 +220,7 @@ describe('persistFragments', () => {
       { code: 'invalid-fragment', message: expect.stringContaining('Fragment "own" is not kept') },
     ]);
     expect((await engine.resolve()).systemPrompt).toContain('computed');
-    const again = keeping(store);
-    await again.ready();
-    expect(again.render()).toBe('<role>tutor</role>');
+    expect(await renderedAnew(store)).toBe('<role>tutor</role>');
   });
 
   test('leaves out those with persist: false, mounted ones, and messages', async () => {
@@ -265,9 +260,7 @@ describe('persistFragments', () => {
     const engine = keeping(store);
     await say(engine, 'q2');
     expect(engine.render()).toBe('');
-    const again = keeping(store);
-    await again.ready();
-    expect(again.render()).toBe('');
+    expect(await renderedAnew(store)).toBe('');
   });
 });
 

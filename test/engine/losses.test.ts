@@ -3,12 +3,12 @@ import type { ContextEngine } from '../../src/engine/engine.ts';
 import { user } from '../../src/fragment/message.ts';
 import { InMemoryContextStore } from '../../src/store/memory.ts';
 import type { ContextStore, StoreNotice } from '../../src/store/store.ts';
-import { branchesIn, engineOn, said, say, texts } from '../support/engine.ts';
+import { shown, branchesIn, engineOn, said, say, texts } from '../support/engine.ts';
+import { refusing } from '../support/refusal.ts';
 
 // The browser clears a site's data under an open page, a connection dies before it answers, the disk is full: what a person
 // sees then, and what is on the disk afterwards.
 
-const shown = (engine: ContextEngine) => texts(engine.state.getState().messages);
 const saveState = (engine: ContextEngine) => engine.state.getState().saveState;
 
 /** A store whose database the browser can clear: those who are connected are on a new, empty one then. */
@@ -152,6 +152,26 @@ describe('a chat whose data the browser cleared under the open page', () => {
     await say(engine, 'a1');
     expect((await store.getMessages('c')).map(({ id }) => id).slice(-2)).toEqual(['q2499', 'a1']);
     expect(await store.getMessages('c')).toHaveLength(2501);
+  });
+});
+
+describe('a write whose answer got lost', () => {
+  test('is done once, however often it is sent again', async () => {
+    const disk = new InMemoryContextStore();
+    const { store, refuse } = refusing(disk);
+    const engine = engineOn(store);
+    await say(engine, 'q1');
+    refuse('store-closed', { late: true });
+    await expect(say(engine, 'a1', 'q2')).rejects.toMatchObject({ code: 'store-closed' });
+    expect(await branchesIn(disk)).toEqual({ main: 'q1 > a1 > q2' });
+    expect(saveState(engine)).toMatchObject({ state: 'error', pending: 2 });
+    const { seq } = await disk.load('c');
+    await expect(engine.retry()).rejects.toMatchObject({ code: 'store-closed' });
+    refuse(undefined);
+    await engine.retry();
+    expect((await disk.load('c')).seq).toBe(seq);
+    expect(await branchesIn(disk)).toEqual({ main: 'q1 > a1 > q2' });
+    expect(saveState(engine)).toEqual({ state: 'saved', pending: 0 });
   });
 });
 

@@ -1,14 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { assistant, assistantText, lastAssistantMessage, message, user } from '../../src/fragment/message.ts';
-import { InMemoryContextStore } from '../../src/store/memory.ts';
-import { branchesIn, engineOn, said, say, texts } from '../support/engine.ts';
-
-async function chat(...words: readonly string[]) {
-  const store = new InMemoryContextStore();
-  const engine = engineOn(store);
-  await say(engine, ...words);
-  return { store, engine, branches: () => branchesIn(store) };
-}
+import { chat, branchesIn, engineOn, said, say, texts } from '../support/engine.ts';
 
 describe('save() puts a new message', () => {
   test('behind the head, and the next one behind it', async () => {

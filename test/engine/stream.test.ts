@@ -1,15 +1,7 @@
 import { describe, expect, test, vi } from 'vitest';
 import type { ContextEvent } from '../../src/engine/state.ts';
 import { InMemoryContextStore } from '../../src/store/memory.ts';
-import { branchesIn, engineOn, said, say, texts } from '../support/engine.ts';
-
-async function chat(...words: readonly string[]) {
-  const store = new InMemoryContextStore();
-  const engine = engineOn(store);
-  await say(engine, ...words);
-  const shown = () => texts(engine.state.getState().messages);
-  return { store, engine, shown, branches: () => branchesIn(store) };
-}
+import { chat, branchesIn, engineOn, said, say, texts } from '../support/engine.ts';
 
 describe('ask()', () => {
   test('saves the question and reserves an answer that shows nowhere yet', async () => {

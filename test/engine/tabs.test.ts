@@ -2,7 +2,7 @@ import { describe, expect, test, vi } from 'vitest';
 import type { ContextEvent } from '../../src/engine/state.ts';
 import { user } from '../../src/fragment/message.ts';
 import { InMemoryContextStore } from '../../src/store/memory.ts';
-import { branchesIn, engineOn, said, say, texts } from '../support/engine.ts';
+import { shown, branchesIn, engineOn, said, say, texts } from '../support/engine.ts';
 import { refusing } from '../support/refusal.ts';
 
 /** Two engines on one chat, both ready. */
@@ -15,7 +15,6 @@ async function tabs(...words: readonly string[]) {
   return { store, a, b, branches: () => branchesIn(store) };
 }
 
-const shown = (engine: ReturnType<typeof engineOn>) => texts(engine.state.getState().messages);
 const settled = () => new Promise((resolve) => setTimeout(resolve, 5));
 
 describe('another tab', () => {

@@ -2,15 +2,8 @@ import { describe, expect, test, vi } from 'vitest';
 import type { ContextEngine } from '../../src/engine/engine.ts';
 import type { Operation } from '../../src/engine/history.ts';
 import { InMemoryContextStore } from '../../src/store/memory.ts';
-import { branchesIn, engineOn, said, say, texts } from '../support/engine.ts';
+import { chat, branchesIn, engineOn, said, say, texts } from '../support/engine.ts';
 import { refusing } from '../support/refusal.ts';
-
-async function chat(...words: readonly string[]) {
-  const store = new InMemoryContextStore();
-  const engine = engineOn(store);
-  await say(engine, ...words);
-  return { store, engine, branches: () => branchesIn(store) };
-}
 
 /** What a person sees of branches and checkpoints, and where they are. */
 function seen({ state }: ContextEngine) {

@@ -1,44 +1,15 @@
 import { describe, expect, it } from 'vitest';
 import { Branches } from '../../src/graph/branches.ts';
-import type { ChatDelta, ChatValue } from '../../src/graph/graph.ts';
 import { createChat, join } from '../../src/graph/join.ts';
 import { joined, live, records, said } from '../support/records.ts';
 
-const shown = (chat: ChatValue): unknown[] => live(chat).map(({ name, head }) => [name, head]);
-
-/** Branches that are told of each join. */
-function followed(...deltas: readonly ChatDelta[]): {
-  branches: Branches;
-  tell: (delta: ChatDelta) => boolean;
-} {
-  const chat = joined(...deltas);
-  const branches = new Branches(chat);
-  return { branches, tell: (delta) => branches.update(join(chat, delta)) };
-}
-
-const two = records([said('q1', null), said('a2', 'q1'), said('b3', 'q1')], { main: ['a2'], other: ['b3'] });
-
-describe('branches', () => {
-  it('keep their identity when another one goes on', () => {
-    const { branches, tell } = followed(two);
-    const [main, other] = branches.live;
-    expect(tell(records([said('q4', 'a2'), said('a5', 'q4')], { main: ['a5'] }))).toBe(true);
-    expect(branches.live[0]).toEqual({ ...main, head: 'a5', end: 'a5' });
-    expect(branches.live[1]).toBe(other);
-    const before = branches.live;
-    expect(tell(records([said('a5', 'q4', { rev: 2, sum: 'more' })]))).toBe(false);
-    expect(tell(records([said('a5', 'q4')], { main: ['a2'] }))).toBe(false);
-    expect(branches.live).toBe(before);
-  });
-});
-
-describe('damage and size', () => {
+describe('branches of damaged and of large chats', () => {
   const COUNT = 20_000;
   const line = Array.from({ length: COUNT }, (_, i) => said(`m${i}`, i === 0 ? null : `m${i - 1}`));
 
   it('twenty thousand messages in a row, also backwards, are a branch', () => {
     const chat = joined({ ...records(line.toReversed(), { main: [`m${COUNT - 1}`, 'm1'] }) });
-    expect(shown(chat)).toEqual([['main', `m${COUNT - 1}`]]);
+    expect(live(chat).map(({ head }) => head)).toEqual([`m${COUNT - 1}`]);
     expect(chat.depths.get(`m${COUNT - 1}`)).toBe(COUNT);
   });
 
@@ -53,12 +24,13 @@ describe('damage and size', () => {
     expect(chat.depths.get('m50')).toBe(COUNT - 60 + 51);
   });
 
-  it('five thousand ends of one record are five thousand branches', () => {
+  it('five thousand ends of one record are branches, half of which another one stands behind', () => {
     const ways = Array.from({ length: 5_000 }, (_, i) => said(`a${i + 10}`, i < 2_500 ? 'q1' : `a${i + 9}`));
     const keys = ways.map(({ key }) => key);
-    const { branches, tell } = followed(records([said('q1', null), ...ways], { main: keys }));
+    const chat = joined(records([said('q1', null), ...ways], { main: keys }));
+    const branches = new Branches(chat);
     expect(branches.live.length).toBe(2_500);
-    expect(tell(records([said('q9999', 'a100')], { main: ['q9999'] }))).toBe(true);
+    branches.update(join(chat, records([said('q9999', 'a100')], { main: ['q9999'] })));
     expect(branches.live.filter(({ head }) => head === 'q9999').length).toBe(1);
   });
 });

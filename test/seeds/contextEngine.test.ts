@@ -1,4 +1,4 @@
-import { assistant, assistantText, ContextEngine, InMemoryContextStore, role, user } from 'contextree/core';
+import { assistant, ContextEngine, InMemoryContextStore, role, user } from 'contextree/core';
 import { toPrompt } from 'contextree/ai';
 import { expect, test } from 'vitest';
 import { branchesIn } from '../support/engine.ts';
@@ -13,18 +13,6 @@ function open(store = new InMemoryContextStore()) {
   });
   return { store, context, branches: () => branchesIn(store, 'chat-001') };
 }
-
-test('deviation: an edited message keeps row id and message id the same', async () => {
-  const { store, context } = open();
-  context.set(user('one', { id: 'q1' }), assistantText('two', { id: 'a1' }));
-  await context.save();
-  context.set(assistantText('better', { id: 'a1' }));
-  const { headMessageId } = await context.save();
-  expect(await store.getMessage('chat-001', headMessageId as string)).toMatchObject({
-    id: headMessageId,
-    data: { id: headMessageId },
-  });
-});
 
 test('deviation: saving moves updatedAt', async () => {
   const { context } = open();

@@ -157,12 +157,6 @@ describe('a file in a message', () => {
     expect(await read()).toEqual({ ...showing('q1', BIG), metadata: { seen: true } });
   });
 
-  it('is found by its name, and is no word', async () => {
-    await say(showing('q1', BIG));
-    expect(await store.searchMessages('c', '0.png')).toMatchObject([{ message: showing('q1', BIG) }]);
-    expect(await store.searchMessages('c', 'base64')).toEqual([]);
-  });
-
   it('comes back to the letter, whatever its URL is', async () => {
     const memory = new InMemoryContextStore();
     const long = (unit: string): string => unit.repeat(Math.ceil(4200 / (unit.length || 1)));

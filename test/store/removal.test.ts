@@ -2,7 +2,6 @@ import 'fake-indexeddb/auto';
 import { openDB } from 'idb';
 import { afterEach, describe, expect, it, onTestFinished, vi } from 'vitest';
 import { IndexedDBContextStore } from '../../src/store/indexeddb/store.ts';
-import { InMemoryContextStore } from '../../src/store/memory.ts';
 import { begun, me, message, oneMore, only, reserved, said } from '../support/storeRecords.ts';
 
 afterEach(() => vi.useRealTimers());
@@ -24,21 +23,6 @@ function opened(name: string): IndexedDBContextStore {
 }
 
 describe('a chat that is deleted for a while', () => {
-  it.each([
-    ['IndexedDB', () => opened('over')],
-    ['memory', () => new InMemoryContextStore()],
-  ])('comes back until its time is over, and not then, though nobody has swept yet: %s', async (_, open) => {
-    vi.useFakeTimers({ toFake: ['Date'] });
-    const store = open();
-    await store.commit('c', begun('me', 'q1 > a1'), me);
-    await store.deleteChat('c', { keepFor: 60_000 });
-    vi.setSystemTime(Date.now() + 59_999);
-    expect(await store.restoreChat('c')).toBe(true);
-    await store.deleteChat('c', { keepFor: 60_000 });
-    vi.setSystemTime(Date.now() + 60_000);
-    expect(await store.restoreChat('c')).toBe(false);
-  });
-
   it(
     'leaves nothing on the disk when that is over, also where another tab deleted it',
     { timeout: 30_000 },
@@ -51,8 +35,7 @@ describe('a chat that is deleted for a while', () => {
       expect((await countIn('removal', CONTENT)).some((count) => count > 0)).toBe(true);
       vi.setSystemTime(Date.now() + 1000);
       await one.listChats();
-      const left = (): Promise<number[]> => countIn('removal', CONTENT);
-      await expect.poll(left, { timeout: 15_000 }).toEqual(CONTENT.map(() => 0));
+      await expect.poll(() => countIn('removal', CONTENT), { timeout: 15_000 }).toEqual(CONTENT.map(() => 0));
     },
   );
 });

@@ -1,8 +1,16 @@
+import { serialize } from 'node:v8';
 import { describe, expect, it } from 'vitest';
-import { readText, summed } from '../../src/store/tables/layout.ts';
+import { narrowed, readText, summed } from '../../src/store/tables/layout.ts';
 import { ownCopy } from '../../src/store/door.ts';
 
 describe('a text on its way to the disk', () => {
+  it('takes a byte a character, though some of them are wide', () => {
+    const said = 'It’s 20 € — and 😀 \\u2019 "so" \n\ud83d ÿ'.repeat(3);
+    const text = narrowed(JSON.stringify({ said: said + 'plain '.repeat(40) }));
+    expect(serialize(text).length).toBeLessThan(1.1 * text.length);
+    expect(JSON.parse(text)).toEqual({ said: said + 'plain '.repeat(40) });
+  });
+
   it('is known again, and not where the disk has turned one of its bits', () => {
     const text = summed('{"said":"The words of a message."}');
     expect(readText(text)).toEqual({ said: 'The words of a message.' });

@@ -44,6 +44,28 @@ export function texts(messages: readonly UIMessage[]): string {
     .join(' > ');
 }
 
+/** The texts of the messages that an engine shows. */
+export function shown({ state }: ContextEngine): string {
+  return texts(state.getState().messages);
+}
+
+/** A chat in memory in which these messages were said, as `say` takes them. */
+export async function chat(...words: readonly string[]): Promise<TestChat> {
+  const store = new InMemoryContextStore();
+  const engine = engineOn(store);
+  await say(engine, ...words);
+  return { store, engine, shown: () => shown(engine), branches: () => branchesIn(store) };
+}
+
+interface TestChat {
+  readonly store: InMemoryContextStore;
+  readonly engine: ContextEngine;
+  /** The texts that the engine shows now. */
+  readonly shown: () => string;
+  /** The branches as the store has them now. */
+  readonly branches: () => Promise<Record<string, string>>;
+}
+
 /** Each live branch with its messages, as the store has them. */
 export async function branchesIn(store: ContextStore, chatId = 'c'): Promise<Record<string, string>> {
   const branches = await store.listBranches(chatId);
