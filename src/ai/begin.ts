@@ -2,7 +2,7 @@ import type { UIMessage, UIMessageChunk } from 'ai';
 import { isContextError } from '../errors.ts';
 import { createId } from '../fragment/id.ts';
 import { keyOf, put, sameMessage, withId } from './list.ts';
-import { chatIdOf, isAsking, type OurChat } from './ourChat.ts';
+import { chatIdOf, type OurChat } from './ourChat.ts';
 import type { SendOptions } from './contextChat.ts';
 import { request } from './request.ts';
 import { loadSeam, Turn, type Named } from './turn.ts';
@@ -80,27 +80,4 @@ function withOwnIds<M extends UIMessage>(list: OurChat<M>['list']): readonly M[]
     return other ? { ...message, id: createId() } : message;
   });
   return list.now;
-}
-
-/**
- * Saves a list that the app set before anything was said in the chat. A turn that cuts the list, or answers a tool call in it,
- * would lose the rest: nothing else holds it.
- */
-export async function keepList<M extends UIMessage>(chat: OurChat<M>): Promise<void> {
-  const { engine, list } = chat;
-  if (list.saved.length > 0 || isAsking(chat) || list.now.length < 2) return;
-  // In an empty conversation the list may also hold what another tab writes, which that tab saves.
-  if (engine.node(list.now.at(-1)?.id ?? '')) return;
-  await (await beginTurn(chat, {})).end('complete');
-}
-
-/** Loads the messages before the first one of the list, when a turn is about to begin at that message, and returns them. */
-export async function reveal<M extends UIMessage>(chat: OurChat<M>, id = ''): Promise<readonly M[]> {
-  await keepList(chat);
-  const { engine, list, branchId } = chat;
-  const node = engine.nodesOf(id, branchId)[0];
-  if (id !== list.now[0]?.id || !node?.parentKey) return [];
-  const { messages } = await engine.resolve({ at: node.key });
-  list.prepend(messages as M[]);
-  return messages.slice(0, -1) as M[];
 }

@@ -29,12 +29,10 @@ import { saidOf } from './said.ts';
  */
 export class BranchChat<M extends UIMessage> extends OurChat<M> {
   readonly line: Line = new Line(
-    () => !this.isBusy && !this.#resuming,
+    () => !this.isBusy && !this.resuming,
     () => this.#toolLoop(),
   );
   declare queue: Queue<M> | undefined;
-  /** Resolves when the server has said whether it still streams an answer; undefined while the chat asks no server. */
-  #resuming: Promise<unknown> | undefined;
   /** How many requests have a turn that is not saved yet, and how many sent messages have an answer that has not ended. */
   #beginning = 0;
   #unanswered = 0;
@@ -109,7 +107,7 @@ export class BranchChat<M extends UIMessage> extends OurChat<M> {
   }
 
   get hasWork(): boolean {
-    return this.isBusy || this.#unanswered > 0 || this.#resuming !== undefined;
+    return this.isBusy || this.#unanswered > 0 || this.resuming !== undefined;
   }
 
   async whenQueued(): Promise<void> {
@@ -125,7 +123,7 @@ export class BranchChat<M extends UIMessage> extends OurChat<M> {
     const next = told.error ? { ...told, error: saidOf(told.error) } : told;
     const { error, turn } = this;
     if (next.status !== 'ready') return super.setStatus(next);
-    if (this.#beginning > 0 || (this.#resuming && turn?.isOpen)) return;
+    if (this.#beginning > 0 || (this.resuming && turn?.isOpen)) return;
     const saving = turn?.isSettled === false ? turn.settled : this.queue?.writing;
     if (!saving) return super.setStatus(next);
     // Drop this status if another turn has begun, or an error has come, by then.
@@ -219,11 +217,12 @@ export class BranchChat<M extends UIMessage> extends OurChat<M> {
       if (given != null && !isMessage(given)) return (await loadMore()).refuseMessage(given);
       await this.#send(given && asParts<M>(given), options);
     };
-    this.regenerate = (options) => this.#working(() => this.#askAgain(options));
+    this.regenerate = (options) =>
+      this.#working(() => this.#later((more) => more.askAgain<M>(this, options)));
     this.stop = async () => {
       if (this.queue?.pass()) return;
       // The stopped request may not have begun: wait until it has.
-      if (!this.isBusy) await Promise.race([this.#statusChange(), this.#resuming ?? this.#sending]);
+      if (!this.isBusy) await Promise.race([this.#statusChange(), this.resuming ?? this.#sending]);
       await own.stop();
       await this.turn?.settled;
     };
@@ -236,19 +235,13 @@ export class BranchChat<M extends UIMessage> extends OurChat<M> {
   }
 
   async #send(message: Message<M> | undefined, options: Options<M>): Promise<void> {
-    const { own, queue } = this;
     const { onBusy, experimental_queue } = this.host.options;
-    const messageId = message?.messageId;
-    const send = (): Promise<void> => own.sendMessage(message, options);
-    const anew = message && queue?.sayAnew(message, options);
-    // An edit of a queued question. One that an earlier page left is also asked now.
-    if (anew) return (await anew) ? this.#working(() => this.#inPlace(messageId, send)) : undefined;
-    const edited = this.list.upTo(messageId, this.branchId);
-    if (onBusy === 'reject' && !edited && (this.isBusy || this.#unanswered > 0)) throw busy();
-    if (edited) return this.#working(() => this.#inPlace(messageId, send, edited));
-    queue?.pass();
-    if (!message && this.#isSecond()) return undefined;
-    const mayWait = this.hasWork && message && messageId === undefined && !experimental_queue;
+    if (message?.messageId !== undefined)
+      return this.#working(() => this.#later((more) => more.sendInPlace<M>(this, message, options)));
+    if (onBusy === 'reject' && (this.isBusy || this.#unanswered > 0)) throw busy();
+    this.queue?.pass();
+    if (!message && this.isSecond()) return undefined;
+    const mayWait = this.hasWork && message && !experimental_queue;
     const job: Job = {
       rank: message ? 'first' : 'last',
       prepare: () => this.ready().catch(() => {}),
@@ -278,54 +271,9 @@ export class BranchChat<M extends UIMessage> extends OurChat<M> {
     return this.own.sendMessage(message, options);
   }
 
-  async #askAgain(options: Parameters<Chat<M>['regenerate']>[0]): Promise<void> {
-    const messageId = options?.messageId;
-    const isShown = (): boolean => !messageId || withId(this.messages, messageId) !== undefined;
-    // A message may be missing from the list because the branch is not read yet.
-    if (!isShown()) await this.ready();
-    if (this.queue?.isWaiting(messageId) || this.#isSecond(messageId)) return;
-    const again = (): Promise<void> => this.own.regenerate(options);
-    // On a double click, the first regenerate has removed the message of the second, which the AI SDK then refuses.
-    await (isShown() ? this.#inPlace(messageId, again) : again());
-  }
-
-  /**
-   * Stops the growing answer and sends a request in its place. Questions that an earlier page left queued before message `id`
-   * are put into the list; another tab may have asked them by then. `edited` gives the list up to an edited message.
-   */
-  #inPlace(id: string | undefined, ask: () => Promise<void>, edited?: () => readonly M[]): Promise<void> {
-    const stopped = (this.isBusy || this.#resuming) && this.stop();
-    let earlier: readonly M[] = [];
-    return this.line.run({
-      rank: 'first',
-      prepare: async () => {
-        await Promise.allSettled([stopped, this.ready()]);
-        await this.#resuming;
-        // If the code can't be loaded, the request reports that.
-        const turns = await loadTurns().catch(() => undefined);
-        try {
-          earlier = (await turns?.reveal<M>(this, id)) ?? [];
-        } catch (error) {
-          // The caller of a button's handler may ignore this promise, so the chat shows the failure, too.
-          this.tell(error as Error);
-          throw error;
-        }
-      },
-      run: () => {
-        const { list, queue } = this;
-        list.leaveRemote();
-        if (edited) list.now = [...earlier, ...edited()];
-        else queue?.placeLeft(id);
-        return ask();
-      },
-    });
-  }
-
-  /** Refuses, with `busy`, an answer beside the one of `messageId` (default: the last) that another tab writes. */
-  #isSecond(messageId?: string): boolean {
-    const isSecond = this.list.remoteMessages.some(({ id }) => id === (messageId ?? id));
-    if (isSecond) this.tell(busy());
-    return isSecond;
+  /** Runs a task with the code that is loaded behind the first answer; at once, if that code is here. */
+  async #later(task: (more: typeof More) => Promise<void>): Promise<void> {
+    return task(loadMore.now ?? (await loadMore().catch((error: unknown) => this.fail(error))));
   }
 
   /** Gives a tool call its result or approval. A refusal is also reported in the chat: most apps ignore the promise. */
@@ -348,7 +296,7 @@ export class BranchChat<M extends UIMessage> extends OurChat<M> {
 
   async #resume(resume: () => Promise<void>): Promise<void> {
     // The answer already grows here. AI SDK 5 would lose its handle on it and could not stop it.
-    if (!this.#resuming && this.turn?.isOpen) return;
+    if (!this.resuming && this.turn?.isOpen) return;
     const begin = (): Promise<void> => {
       // AI SDK 5 keeps the words it has read, and a replay would repeat them.
       if (this.isReplay) this['resumableStreamState'] = undefined;
@@ -357,12 +305,12 @@ export class BranchChat<M extends UIMessage> extends OurChat<M> {
     };
     const resumed = this.ready().then(begin, begin);
     // StrictMode resumes twice: the first one, aborted by the second, has to end before the next request.
-    const settled = Promise.allSettled([this.#resuming, resumed]).finally(() => {
-      if (this.#resuming === settled) this.#resuming = undefined;
+    const settled = Promise.allSettled([this.resuming, resumed]).finally(() => {
+      if (this.resuming === settled) this.resuming = undefined;
       // Puts what another tab writes, which was taken out for the request, back into the list.
       this.moved();
     });
-    this.#resuming = settled;
+    this.resuming = settled;
     await resumed;
   }
 

@@ -2,7 +2,7 @@ import type { UIMessage } from 'ai';
 import type { ContextEngine } from '../engine/engine.ts';
 import { sameJson } from '../engine/same.ts';
 import { ContextError } from '../errors.ts';
-import { keepList } from './begin.ts';
+import { keepList } from './again.ts';
 import { keyOf, put, withId } from './list.ts';
 import { callsIn, isToolPart, isWaiting, type Part, type ToolPart } from './message.ts';
 import { busy, copyIn, isAsking, type OurChat } from './ourChat.ts';

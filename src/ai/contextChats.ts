@@ -6,7 +6,7 @@ import { BranchChat } from './branchChat.ts';
 import type { ContextChat, ContextChatOptions } from './contextChat.ts';
 import { loadMore, loadTurns } from './load.ts';
 import type { ChatHost } from './ourChat.ts';
-import type { Press } from './pagers.ts';
+import type { Press } from './again.ts';
 
 /** The options of {@link createContextChats}: those of a chat, and the engine. */
 export interface ContextChatsOptions<M extends UIMessage = UIMessage> extends ContextChatOptions<M> {

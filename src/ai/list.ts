@@ -100,23 +100,6 @@ export class List<M extends UIMessage> {
     this.saved = [...earlier, ...this.saved];
     if (isShown) this.now = [...earlier, ...this.now];
   }
-
-  /**
-   * Returns a function that gives the list up to a question, each message as it is saved when the function is called; undefined
-   * where there is no such question. Versions have one id, and another version may be shown by then, so messages are found by
-   * the keys that they have now.
-   */
-  upTo(messageId: string | undefined, branchId: string | undefined): (() => readonly M[]) | undefined {
-    const engine = this.#engine;
-    const index = this.now.findIndex(({ id, role }) => id === messageId && role === 'user');
-    if (index === -1) return undefined;
-    const stood = this.now.slice(0, index + 1).map((one) => [one, keyOf(engine, one.id, branchId)] as const);
-    return () =>
-      stood.map(([one, key]) => {
-        const saved = key === undefined ? withId(this.saved, one.id) : engine.message(key);
-        return (saved as M | undefined) ?? one;
-      });
-  }
 }
 
 export function withId<M extends UIMessage>(

@@ -2,9 +2,9 @@
  * What a chat needs once there is an answer: regenerating, editing, answering tool calls, queueing, taking up an answer. Loaded
  * behind the first answer, or on first use.
  */
+export { askAgain, edit, regenerate, sendInPlace } from './again.ts';
 export { giveResult, giveWord } from './calls.ts';
 export { keepAhead } from './keepAhead.ts';
-export { edit, regenerate } from './pagers.ts';
 export { Queue } from './queue.ts';
 export { refuseMessage, refuseStream } from './refusals.ts';
 export { keepPlace } from './seam.ts';

@@ -25,6 +25,8 @@ export abstract class OurChat<M extends UIMessage> extends Chat<M> implements Co
   turn: Growing | undefined;
   /** The turn that is just being saved. */
   opening: Promise<unknown> | undefined;
+  /** Resolves when the server has said whether it still streams an answer; undefined while the chat asks no server. */
+  resuming: Promise<unknown> | undefined;
   /** The answer that is just being taken up. */
   taking: Promise<unknown> | undefined;
   /** Whether the last answer was empty: sending again automatically would not end. */
@@ -91,6 +93,19 @@ export abstract class OurChat<M extends UIMessage> extends Chat<M> implements Co
   /** Sends a message in its turn; see `Line`. */
   abstract say(message: Message<M> | undefined, options: ChatRequestOptions | undefined): Promise<void>;
 
+  /** Refuses, with `busy`, an answer beside the one of `messageId` (default: the last) that another tab writes. */
+  isSecond(messageId?: string): boolean {
+    const isSecond = this.list.remoteMessages.some(({ id }) => id === (messageId ?? id));
+    if (isSecond) this.tell(busy());
+    return isSecond;
+  }
+
+  /** Reports an error in the chat, and throws it. */
+  fail(error: unknown): never {
+    this.tell(error as Error);
+    throw error;
+  }
+
   /** Reports an error in the chat. */
   tell(error: Error): void {
     this.host.options.onError?.(error, this);
@@ -147,6 +162,9 @@ export interface Waiting<M extends UIMessage> {
   isWaiting(id: string | undefined): boolean;
   /** From now on its questions are asked only when a person says so. */
   leave(): void;
+  /** See `queue.ts`. */
+  sayAnew(message: Message<M>, options: ChatRequestOptions | undefined): Promise<boolean> | undefined;
+  placeLeft(id?: string): void;
   /** Called after a turn was saved: its questions leave the queue, and the others move to the turn's branch. */
   turned(): void;
 }

@@ -2,7 +2,7 @@ import { readUIMessageStream, type UIMessage } from 'ai';
 import type { MessageContent, RunOptions } from '../engine/options.ts';
 import { ContextError } from '../errors.ts';
 import { createId } from '../fragment/id.ts';
-import { newWords } from './pagers.ts';
+import { newWords } from './again.ts';
 import { send, type Asker } from './request.ts';
 
 /**

@@ -1,0 +1,215 @@
+import type { Chat } from '@ai-sdk/react';
+import type { ChatRequestOptions, UIMessage } from 'ai';
+import type { MessageContent } from '../engine/options.ts';
+import { beginTurn } from './begin.ts';
+import { keyOf, withId } from './list.ts';
+import { isAsking, type ChatHost, type Message, type OurChat } from './ourChat.ts';
+
+/** What is asked again in place of what was: in other words, or for another answer. Loaded once there is an answer. */
+
+/** Sends a message in place of the one with its `messageId`. */
+export async function sendInPlace<M extends UIMessage>(
+  chat: OurChat<M>,
+  message: Message<M>,
+  options: ChatRequestOptions | undefined,
+): Promise<void> {
+  const { messageId } = message;
+  const ask = (): Promise<void> => chat.own.sendMessage(message, options);
+  const anew = chat.queue?.sayAnew(message, options);
+  // A queued question that an earlier page left is also asked now.
+  if (anew) return (await anew) ? inPlace(chat, messageId, ask) : undefined;
+  // What is no question of the list is refused by the AI SDK.
+  const edited = upTo(chat, messageId);
+  return edited ? inPlace(chat, messageId, ask, edited) : ask();
+}
+
+/** Asks for another answer, in place of a message. */
+export async function askAgain<M extends UIMessage>(
+  chat: OurChat<M>,
+  options: Parameters<Chat<M>['regenerate']>[0],
+): Promise<void> {
+  const messageId = options?.messageId;
+  const isShown = (): boolean => !messageId || withId(chat.messages, messageId) !== undefined;
+  // A message may be missing from the list because the branch is not read yet.
+  if (!isShown()) await chat.ready();
+  if (chat.queue?.isWaiting(messageId) || chat.isSecond(messageId)) return;
+  const again = (): Promise<void> => chat.own.regenerate(options);
+  // On a double click, the first regenerate has removed the message of the second, which the AI SDK then refuses.
+  await (isShown() ? inPlace(chat, messageId, again) : again());
+}
+
+/**
+ * Stops the growing answer and sends a request in its place. Questions that an earlier page left queued before message `id` are
+ * put into the list; another tab may have asked them by then. `edited` gives the list up to an edited message.
+ */
+function inPlace<M extends UIMessage>(
+  chat: OurChat<M>,
+  id: string | undefined,
+  ask: () => Promise<void>,
+  edited?: () => readonly M[],
+): Promise<void> {
+  const stopped = (chat.isBusy || chat.resuming) && chat.stop();
+  let earlier: readonly M[] = [];
+  return chat.line.run({
+    rank: 'first',
+    prepare: async () => {
+      await Promise.allSettled([stopped, chat.ready()]);
+      await chat.resuming;
+      // The caller of a button's handler may ignore this promise, so the chat shows the failure, too.
+      earlier = await reveal(chat, id).catch((error: unknown) => chat.fail(error));
+    },
+    run: () => {
+      const { list, queue } = chat;
+      list.leaveRemote();
+      if (edited) list.now = [...earlier, ...edited()];
+      else queue?.placeLeft(id);
+      return ask();
+    },
+  });
+}
+
+/**
+ * Returns a function that gives the list up to a question, each message as it is saved when the function is called; undefined
+ * where there is no such question. Versions have one id, and another version may be shown by then, so messages are found by the
+ * keys that they have now.
+ */
+function upTo<M extends UIMessage>(
+  { engine, branchId, list }: OurChat<M>,
+  messageId: string | undefined,
+): (() => readonly M[]) | undefined {
+  const index = list.now.findIndex(({ id, role }) => id === messageId && role === 'user');
+  if (index === -1) return undefined;
+  const stood = list.now.slice(0, index + 1).map((one) => [one, keyOf(engine, one.id, branchId)] as const);
+  return () =>
+    stood.map(([one, key]) => {
+      const saved = key === undefined ? withId(list.saved, one.id) : engine.message(key);
+      return (saved as M | undefined) ?? one;
+    });
+}
+
+/** Loads the messages before the first one of the list, when a turn is about to begin at that message, and returns them. */
+async function reveal<M extends UIMessage>(chat: OurChat<M>, id = ''): Promise<readonly M[]> {
+  await keepList(chat);
+  const { engine, list, branchId } = chat;
+  const node = engine.nodesOf(id, branchId)[0];
+  if (id !== list.now[0]?.id || !node?.parentKey) return [];
+  const { messages } = await engine.resolve({ at: node.key });
+  list.prepend(messages as M[]);
+  return messages.slice(0, -1) as M[];
+}
+
+/**
+ * Saves a list that the app set before anything was said in the chat. A turn that cuts the list, or answers a tool call in it,
+ * would lose the rest: nothing else holds it.
+ */
+export async function keepList<M extends UIMessage>(chat: OurChat<M>): Promise<void> {
+  const { engine, list } = chat;
+  if (list.saved.length > 0 || isAsking(chat) || list.now.length < 2) return;
+  // In an empty conversation the list may also hold what another tab writes, which that tab saves.
+  if (engine.node(list.now.at(-1)?.id ?? '')) return;
+  await (await beginTurn(chat, {})).end('complete');
+}
+
+// ------------------------------------------------------------------ what a pager asks for
+
+/** What a pager needs of the chats. */
+interface Asked<M extends UIMessage> extends ChatHost<M> {
+  /** The chat of the active branch. */
+  readonly active: OurChat<M>;
+  /** Presses on pagers that have no answer yet, by what they ask for. */
+  readonly presses: Map<string, Press>;
+}
+
+/** A press on a pager. */
+export interface Press {
+  /** The chat that handles it, as soon as it is known. */
+  chat: Pick<OurChat<UIMessage>, 'branchId'> | undefined;
+  answered?: Promise<void>;
+}
+
+/** Edits a message: new text of a question is sent; new text of an answer becomes a version, and no model is called. */
+export async function edit<M extends UIMessage>(
+  asked: Asked<M>,
+  messageId: string,
+  content: MessageContent,
+): Promise<void> {
+  const { engine, active } = asked;
+  await engine.ready();
+  await keepList(active);
+  // A queued question has no node yet.
+  const role = engine.node(messageId)?.name ?? withId(active.messages, messageId)?.role;
+  if (role !== 'user') return void (await engine.edit(messageId, content));
+  await once(asked, messageId, { content }, (chat, id) => {
+    const words = newWords(withId(chat.messages, id), content);
+    return chat.sendMessage({ messageId: id, ...words } as Parameters<Chat<M>['sendMessage']>[0]);
+  });
+}
+
+/** Asks for another answer. */
+export async function regenerate<M extends UIMessage>(
+  asked: Asked<M>,
+  messageId: string,
+  options: object | undefined,
+): Promise<void> {
+  await asked.engine.ready();
+  await once(asked, messageId, { options }, (chat, id) => chat.regenerate({ ...options, messageId: id }));
+}
+
+/**
+ * Runs a press in the chat that shows its message. On a double click the second press gets the promise of the first: it must
+ * not search for the message that the first one has just replaced. A press after a return to that message runs again.
+ */
+function once<M extends UIMessage>(
+  asked: Asked<M>,
+  messageId: string,
+  what: { readonly content?: MessageContent; readonly options?: object | undefined },
+  ask: (chat: OurChat<M>, id: string) => Promise<void>,
+): Promise<void> {
+  const { engine, presses } = asked;
+  const id = engine.node(messageId)?.id ?? messageId;
+  const shown = asked
+    .all()
+    .find(
+      ({ messages, branchId }) =>
+        withId(messages, id) && (id === messageId || keyOf(engine, id, branchId) === messageId),
+    );
+  // Another try for a question that is being answered stops that answer and begins anew.
+  const isAnswering =
+    !what.content && shown?.status === 'streaming' && withId(shown.messages, messageId)?.role === 'user';
+  const name = JSON.stringify([messageId, what]);
+  const same = presses.get(name);
+  if (same?.answered && (!shown || (shown.branchId === same.chat?.branchId && !isAnswering)))
+    return same.answered;
+  const press: Press = { chat: shown };
+  presses.set(name, press);
+  const run = async (): Promise<void> => {
+    const chat = shown ?? (await shownBy(asked, messageId));
+    press.chat = chat;
+    await ask(chat, id);
+  };
+  press.answered = run().finally(() => presses.get(name) === press && presses.delete(name));
+  return press.answered;
+}
+
+/**
+ * The active chat, showing a message: checks out the most recently used branch that holds the message, and loads the messages
+ * before it.
+ */
+async function shownBy<M extends UIMessage>(asked: Asked<M>, messageId: string): Promise<OurChat<M>> {
+  const { engine } = asked;
+  await engine.selectSibling(messageId);
+  const depthOf = (id = ''): number => engine.node(id)?.depth ?? 0;
+  const missing = depthOf(asked.active.messages[0]?.id) - depthOf(messageId);
+  if (missing > 0) await engine.loadMore(missing);
+  return asked.active;
+}
+
+/** A message with its text replaced; files and metadata stay. */
+export function newWords(
+  message: UIMessage | undefined,
+  content: MessageContent,
+): Pick<UIMessage, 'parts' | 'metadata'> {
+  if (typeof content !== 'string') return content;
+  const others = message?.parts.filter(({ type }) => type !== 'text') ?? [];
+  return { parts: [...others, { type: 'text', text: content }], metadata: message?.metadata };
+}
