@@ -61,7 +61,8 @@ export class BranchChat<M extends UIMessage> extends OurChat<M> {
         sendMessages: (sent) => this.#request(sent),
         reconnectToStream: async (sent) => {
           await this.ready();
-          return (await loadMore()).takeUpIn<M>(this, sent);
+          const answer = await (await loadMore()).takeUpIn<M>(this, sent);
+          return answer && this.passOn(answer);
         },
       },
       onError: (error) => {
@@ -206,7 +207,7 @@ export class BranchChat<M extends UIMessage> extends OurChat<M> {
     this.#beginning += 1;
     const turns = this.ready().then(loadTurns);
     const ask = await turns.then(({ begin }) => begin<M>(this, sent)).finally(() => (this.#beginning -= 1));
-    return ask();
+    return this.passOn(await ask());
   }
 
   // ------------------------------------------------------------------ its verbs

@@ -8,6 +8,6 @@ export { keepAhead } from './keepAhead.ts';
 export { Queue } from './queue.ts';
 export { refuseMessage, refuseStream } from './refusals.ts';
 export { keepPlace } from './seam.ts';
-export { toSendable } from './sendable.ts';
+export { toSendable } from './modelPrompt.ts';
 export { run } from './run.ts';
 export { takeUpIn } from './resume.ts';

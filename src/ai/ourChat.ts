@@ -1,5 +1,5 @@
 import { Chat } from '@ai-sdk/react';
-import type { ChatInit, ChatRequestOptions, ChatStatus, ChatTransport, UIMessage } from 'ai';
+import type { ChatInit, ChatRequestOptions, ChatStatus, ChatTransport, UIMessage, UIMessageChunk } from 'ai';
 import type { ContextEngine } from '../engine/engine.ts';
 import { ContextError } from '../errors.ts';
 import type { ContextChat, ContextChatOptions } from './contextChat.ts';
@@ -33,6 +33,8 @@ export abstract class OurChat<M extends UIMessage> extends Chat<M> implements Co
   isMute = false;
   /** What to show of an answer while it is read: a continued answer is shown with its earlier words. */
   asShown: (message: M, shown: M | undefined) => M = (message) => message;
+  /** Takes an answer before it is read: the chats behind `withContext` read it with a second one. */
+  passOn: (answer: ReadableStream<UIMessageChunk>) => ReadableStream<UIMessageChunk> = (answer) => answer;
   /** The queue, once a question had to wait. */
   queue: Waiting<M> | undefined;
   /** Tool results given in this chat that are not saved yet. */

@@ -63,10 +63,11 @@ export function ownChat<M extends UIMessage>(foreign: ForeignChat<M>): OwnChat<M
     { abortSignal, chatId }: { readonly abortSignal?: AbortSignal | undefined; readonly chatId?: string },
     list?: readonly M[],
   ): Promise<Answer | null> => {
+    let refuse: ((error: Error) => void) | undefined;
     const host: ChatHost<M> = {
       engine,
       transport,
-      options: { request, id: chatId ?? engine.chatId },
+      options: { request, id: chatId ?? engine.chatId, onError: (error) => refuse?.(error) },
       isOwn: false,
       writes: new Set(),
       register: () => {},
@@ -87,8 +88,16 @@ export function ownChat<M extends UIMessage>(foreign: ForeignChat<M>): OwnChat<M
         chat.list.follow(state.messages as readonly M[], state.remoteMessages as readonly M[]);
     });
     return new Promise((resolve, reject) => {
-      share(chat, resolve, reject);
-      void ask(chat).finally(unsubscribe);
+      chat.passOn = (source) => {
+        const [saving, own] = shared(source, () => chat.stop());
+        resolve(own);
+        return saving;
+      };
+      refuse = reject;
+      void ask(chat).finally(() => {
+        unsubscribe();
+        resolve(null);
+      });
     });
   };
 
@@ -125,44 +134,32 @@ async function begin<M extends UIMessage>(
   if (given) list.now = given;
 }
 
-/** Passes each chunk that a chat reads to a second reader: only what both have read is saved. */
-function share<M extends UIMessage>(
-  chat: BranchChat<M>,
-  resolve: (answer: Answer | null) => void,
-  reject: (error: unknown) => void,
-): void {
-  const shared = async <T extends Answer | null>(asked: Promise<T>): Promise<Answer | T> => {
-    const source = await asked.catch((error: unknown) => {
-      reject(error);
+/**
+ * Two readers of one answer: the chat that saves it, which sets the pace, and the app's own. Only what both have read is saved.
+ */
+function shared(source: Answer, stop: () => Promise<void>): readonly [saving: Answer, own: Answer] {
+  const reader = source.getReader();
+  let sink: ReadableStreamDefaultController<UIMessageChunk> | undefined;
+  const start = (own: ReadableStreamDefaultController<UIMessageChunk>): void => void (sink = own);
+  const cancel = (): Promise<void> => {
+    sink = undefined;
+    return stop();
+  };
+  const pull = async (saving: ReadableStreamDefaultController<UIMessageChunk>): Promise<void> => {
+    const { done, value } = await reader.read().catch((error: unknown) => {
+      sink?.error(error);
       throw error;
     });
-    let sink: ReadableStreamDefaultController<UIMessageChunk> | undefined;
-    const cancel = (): Promise<void> => {
-      sink = undefined;
-      return chat.stop();
-    };
-    resolve(source && new ReadableStream<UIMessageChunk>({ start: (own) => void (sink = own), cancel }));
-    if (!source) return source;
-    const reader = source.getReader();
-    const pull = async (own: ReadableStreamDefaultController<UIMessageChunk>): Promise<void> => {
-      const { done, value } = await reader.read().catch((error: unknown) => {
-        sink?.error(error);
-        throw error;
-      });
-      for (const one of [sink, own])
-        if (done) one?.close();
-        else one?.enqueue(value);
-    };
-    const end = async (reason: unknown): Promise<void> => {
-      await reader.cancel(reason);
-      sink?.close();
-    };
-    return new ReadableStream<UIMessageChunk>({ pull, cancel: end }, { highWaterMark: 0 });
+    for (const one of [sink, saving])
+      if (done) one?.close();
+      else one?.enqueue(value);
   };
-  const own = chat['transport'] as ChatTransport<M>;
-  const { sendMessages, reconnectToStream } = own;
-  own.sendMessages = (sent) => shared(sendMessages(sent));
-  own.reconnectToStream = (sent) => shared(reconnectToStream(sent));
+  const end = async (reason: unknown): Promise<void> => {
+    await reader.cancel(reason);
+    sink?.close();
+  };
+  const saving = new ReadableStream<UIMessageChunk>({ pull, cancel: end }, { highWaterMark: 0 });
+  return [saving, new ReadableStream<UIMessageChunk>({ start, cancel })];
 }
 
 /** Makes the list of an app's chat follow the active branch. */

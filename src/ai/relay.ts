@@ -98,10 +98,8 @@ class Passage<M extends UIMessage> {
   #last: string | undefined;
   readonly #call: Call;
   readonly #tools: Map<string, { readonly at: number; readonly index: number }> = new Map();
-  #isFinished = false;
-  #isStopped = false;
-  /** Whether an error chunk was passed on. */
-  isBroken = false;
+  /** How the answer says that it ended: with its finish, an abort or an error. */
+  #end: CallFacts['status'] | undefined;
   #isEmpty = true;
   /** The ids of open texts and reasoning parts. */
   readonly #open: Set<string> = new Set();
@@ -124,7 +122,12 @@ class Passage<M extends UIMessage> {
 
   /** Whether nothing came at all, not even a finish. */
   get isSilence(): boolean {
-    return this.#isEmpty && !this.#isFinished;
+    return this.#isEmpty && !this.#end;
+  }
+
+  /** Whether the answer said that it failed. */
+  get isBroken(): boolean {
+    return this.#end === 'failed';
   }
 
   /**
@@ -132,14 +135,13 @@ class Passage<M extends UIMessage> {
    * was cut off; a hand-made transport may send neither steps nor a finish.
    */
   get status(): CallFacts['status'] {
-    if (this.#isStopped) return 'stopped';
-    const isWhole = this.#isFinished || (!this.#isEmpty && this.#call.steps === 0 && this.#open.size === 0);
-    return isWhole && !this.isBroken ? 'complete' : 'failed';
+    const isWhole = !this.#isEmpty && this.#call.steps === 0 && this.#open.size === 0;
+    return this.#end ?? (isWhole ? 'complete' : 'failed');
   }
 
   /** Whether a chunk only extends an open part. Most chunks do, and need no other work. */
   isDelta({ type }: UIMessageChunk): boolean {
-    if (this.#opening || this.#isFinished || !DELTAS.test(type)) return false;
+    if (this.#opening || this.#end || !DELTAS.test(type)) return false;
     this.#last = type;
     return true;
   }
@@ -149,7 +151,7 @@ class Passage<M extends UIMessage> {
     const { type } = chunk;
     this.#learn(chunk);
     if (type === 'error') return [chunk];
-    if (this.#isStray(chunk) && this.#isFinished) return [];
+    if (this.#isStray(chunk) && this.#end) return [];
     const named = type === 'start' ? { ...chunk, messageId: this.#turn.name(chunk.messageId) } : chunk;
     if (!this.#opening) return [named];
     if (this.#isVersion && LAST.test(type))
@@ -172,15 +174,14 @@ class Passage<M extends UIMessage> {
     if (type === 'start-step') this.#call.steps += 1;
     if ('toolCallId' in chunk) this.#timeTool(chunk);
     if (!isSilent(chunk)) this.#isEmpty = false;
-    if (type === 'error') this.isBroken = true;
-    if (type === 'abort') this.#isStopped = true;
+    if (type === 'error') this.#end = 'failed';
+    if (type === 'abort') this.#end = 'stopped';
     if (type !== 'finish') return;
-    this.#isFinished = true;
     const reason: string | undefined = chunk.finishReason;
     if (reason !== undefined) this.#call.finishReason = reason;
     // A finish without a known reason in the middle of a text is a lost connection to the model.
     const isCut = (reason === 'other' || reason === 'unknown') && this.#open.size > 0;
-    if (isCut || reason === 'error' || reason === 'interrupted') this.isBroken = true;
+    this.#end ??= isCut || reason === 'error' || reason === 'interrupted' ? 'failed' : 'complete';
   }
 
   /** Measures a tool from its input to its output; a later output replaces a preliminary one. */

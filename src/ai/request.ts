@@ -112,7 +112,7 @@ function isPlainPart({ type }: Part): boolean {
   return type === 'text' || type === 'file';
 }
 
-const loadSendable = lazily(() => import('./sendable.ts'));
+const loadSendable = lazily(() => import('./modelPrompt.ts'));
 
 /** Waits until no message that the turn depends on grows any more, or the turn has ended. */
 async function wordsBefore<M extends UIMessage>({ engine, key, versionOf, settled }: Turn<M>): Promise<void> {

@@ -1,7 +1,7 @@
 import type { UIMessage } from 'ai';
 import { describe, expect, it } from 'vitest';
 import { toPrompt, toSimpleMessages } from '../../src/ai/index.ts';
-import { toSendable } from '../../src/ai/sendable.ts';
+import { toSendable } from '../../src/ai/modelPrompt.ts';
 
 const question: UIMessage = { id: 'q', role: 'user', parts: [{ type: 'text', text: 'Roll?' }] };
 const answer = (...parts: UIMessage['parts']): UIMessage => ({ id: 'a', role: 'assistant', parts });
