@@ -87,7 +87,7 @@ const FIRST = [
   'src/engine/session.ts',
   'src/store/tables/rarely.ts',
   'stories/demo/firstChat.ts',
-  'src/ai/begin.ts',
+  'src/ai/request.ts',
 ];
 
 // The demo is compiled with the React Compiler, hooks of the package included: they must survive it.

@@ -1,7 +1,7 @@
 import type { Chat } from '@ai-sdk/react';
 import type { ChatRequestOptions, UIMessage } from 'ai';
 import type { MessageContent } from '../engine/options.ts';
-import { beginTurn } from './begin.ts';
+import { beginTurn } from './request.ts';
 import { keyOf, withId } from './list.ts';
 import { isAsking, type ChatHost, type Message, type OurChat } from './ourChat.ts';
 

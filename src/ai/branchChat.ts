@@ -25,7 +25,7 @@ import { saidOf } from './said.ts';
  * A chat on its branch: the verbs of the AI SDK's `Chat`, run one after another so that none loses a word.
  *
  * Rare work is in files of its own: queued questions in `queue.ts`, results of tool calls in `calls.ts`, taking up a server's
- * answer in `resume.ts`, and opening a turn in `begin.ts`.
+ * answer in `resume.ts`, and a turn in `request.ts`.
  */
 export class BranchChat<M extends UIMessage> extends OurChat<M> {
   readonly line: Line = new Line(

@@ -1,12 +1,11 @@
 import type { UIMessage, UIMessageChunk } from 'ai';
 import type { ContextEngine } from '../engine/engine.ts';
 import { isContextError } from '../errors.ts';
-import { beginTurn } from './begin.ts';
 import { headOf, keyOf } from './list.ts';
 import { chatIdOf, copyIn, type OurChat } from './ourChat.ts';
 import { replaying } from './replay.ts';
 import type { ReconnectOptions, RequestNote } from './contextChat.ts';
-import { passOn, withNote } from './request.ts';
+import { beginTurn, passOn, withNote } from './request.ts';
 import { placeOf } from './seam.ts';
 
 type Answer = ReadableStream<UIMessageChunk>;
