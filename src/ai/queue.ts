@@ -212,7 +212,9 @@ export class Queue<M extends UIMessage> implements Waiting<M> {
 
   get hasPlaced(): boolean {
     const { now } = this.#chat.list;
-    return this.#questions.some(({ isLeft, message }) => isLeft && withId(now, message?.id));
+    return this.#questions.some(
+      ({ isLeft, stage, message }) => isLeft && stage === 'waits' && withId(now, message?.id),
+    );
   }
 
   leave(): void {
