@@ -1,3 +1,4 @@
+import { errorOf } from './reason.ts';
 import { Component, type ReactNode } from 'react';
 
 interface GuardProps {
@@ -11,7 +12,7 @@ export class Guard extends Component<GuardProps, { readonly error: Error | null 
   override state: { readonly error: Error | null } = { error: null };
 
   static getDerivedStateFromError(error: unknown): { readonly error: Error } {
-    return { error: error instanceof Error ? error : new Error(String(error)) };
+    return { error: errorOf(error) };
   }
 
   override render(): ReactNode {

@@ -1,21 +1,17 @@
+import { Select } from './kit.tsx';
 import type { ContextEngine } from 'contextree';
 import type { ReactNode } from 'react';
 
 /** Chooses which of several engines is shown. */
 export function Engines({ engines, picked, onPick }: EnginesProps): ReactNode {
   return (
-    <select
-      aria-label="Chat"
+    <Select
+      label="Chat"
       className="engines"
-      value={picked}
-      onChange={(event) => onPick(Number(event.target.value))}
-    >
-      {engines.map((engine, i) => (
-        <option key={i} value={i}>
-          {engine.chat?.title ?? engine.chatId}
-        </option>
-      ))}
-    </select>
+      value={String(picked)}
+      options={engines.map(({ chat }, i) => [String(i), chat?.title || `Untitled chat ${i + 1}`])}
+      onChange={(index) => onPick(Number(index))}
+    />
   );
 }
 

@@ -1,4 +1,10 @@
-// Durations and costs for rows: short, and not more exact than they are.
+// Amounts for people: short, and not more exact than they are.
+
+/** Bytes in steps of a thousand: `512 bytes`, `18.4 MB`. */
+export function bytesOf(bytes: number): string {
+  const power = Math.min(Math.floor(Math.log10(Math.max(bytes, 1)) / 3), 3);
+  return `${(bytes / 1000 ** power).toFixed(power && 1)} ${['bytes', 'kB', 'MB', 'GB'][power]}`;
+}
 
 /** A number of milliseconds: `320 ms`, `1.2 s`, `2 min 5 s`. */
 export function span(ms: number): string {
@@ -12,4 +18,9 @@ export function span(ms: number): string {
 export function dollars(cost: number): string {
   if (cost > 0 && cost < 0.0001) return '<$0.0001';
   return `$${cost.toFixed(cost < 0.1 ? 4 : 2)}`;
+}
+
+/** A time of day: `14:03:59`. */
+export function clock(at: number): string {
+  return new Date(at).toLocaleTimeString('en', { hour12: false });
 }

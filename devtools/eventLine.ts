@@ -1,4 +1,5 @@
 import type { ContextEngine, ContextEvent, EngineState } from 'contextree';
+import { span } from './amounts.ts';
 import { counted } from './figures.ts';
 
 /** The content of an event on one line, without its type and its duration. */
@@ -68,7 +69,6 @@ export function clockTime(at: number): string {
 
 /** A duration: `0.4 ms`, `12 ms`, `3.2 s`; '' for none. */
 export function duration(ms: number): string {
-  if (ms === 0) return '';
-  if (ms < 10) return `${ms.toFixed(1)} ms`;
-  return ms < 1000 ? `${Math.round(ms)} ms` : `${(ms / 1000).toFixed(1)} s`;
+  if (ms >= 10) return span(ms);
+  return ms > 0 ? `${ms.toFixed(1)} ms` : '';
 }

@@ -1,4 +1,4 @@
-// Numbers for rows: short, and not more exact than they are.
+// Numbers for people: short, and not more exact than they are.
 
 /** Tokens, messages and other counts: `812`, `1.2k`, `61k`, `1.2M`. */
 export function count(number: number): string {
@@ -23,5 +23,10 @@ export function age(at: number, now: number = Date.now()): string {
 
 /** `1 message`, `2,000 messages`. */
 export function counted(number: number, one: string, many: string = `${one}s`): string {
-  return `${number.toLocaleString('en')} ${number === 1 ? one : many}`;
+  return `${exactly(number)} ${number === 1 ? one : many}`;
+}
+
+/** A number for people: `10,482`. */
+export function exactly(value: number): string {
+  return value.toLocaleString('en');
 }

@@ -1,3 +1,4 @@
+import { errorOf } from './reason.ts';
 import { useEffect, useState } from 'react';
 
 /** Loaded code, or the reason why it could not be loaded; empty until then. */
@@ -15,8 +16,7 @@ export function useLoaded<T>(load: () => Promise<T>, isWanted: boolean): Loaded<
     let isCurrent = true;
     load().then(
       (value) => isCurrent && setLoaded({ value }),
-      (error: unknown) =>
-        isCurrent && setLoaded({ error: error instanceof Error ? error : new Error(String(error)) }),
+      (error: unknown) => isCurrent && setLoaded({ error: errorOf(error) }),
     );
     return () => {
       isCurrent = false;

@@ -1,3 +1,4 @@
+import { errorOf } from './reason.ts';
 import type { UIMessage } from 'ai';
 import type { BranchInfo, ContextEngine } from 'contextree';
 import { costOf, usageOf } from 'contextree/tokens';
@@ -143,7 +144,7 @@ export class Runs {
       const isStopped = control.signal.aborted;
       this.#change(number, {
         status: isStopped ? 'stopped' : 'failed',
-        ...(!isStopped && { error: error instanceof Error ? error.message : String(error) }),
+        ...(!isStopped && { error: errorOf(error).message }),
         ms: performance.now() - start,
       });
     } finally {

@@ -1,3 +1,4 @@
+import { errorOf } from './reason.ts';
 import type { ContextEngine } from 'contextree';
 
 /** A chat from a session file, shown in place of the app's until it is closed; or why the file is no session. */
@@ -13,7 +14,7 @@ export async function openCopy(file: Blob): Promise<(before: SessionCopy) => Ses
     const engine = await openSession(file);
     return () => ({ engine });
   } catch (error) {
-    const failure = error instanceof Error ? error.message : String(error);
+    const failure = errorOf(error).message;
     return (before) => ({ ...before, failure });
   }
 }

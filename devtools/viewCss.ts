@@ -83,8 +83,7 @@ font:10px/14px ui-monospace,Menlo,Consolas,monospace;unicode-bidi:isolate;direct
 .tool.approval-requested{color:var(--warn);font-weight:600}
 .picture{display:block;max-width:100%;max-height:180px;margin:4px 0;border:1px solid var(--line)}
 a{color:var(--accent)}
-.faces{display:flex;gap:2px;padding:6px 10px;border-bottom:1px solid var(--line)}
-.faces [aria-pressed=true]{background:var(--cursor);border-color:var(--accent)}
+.faces{padding:6px 10px;border-bottom:1px solid var(--line)}
 .more{padding:4px 10px;border-bottom:1px solid var(--line)}
 .more summary{cursor:pointer;min-height:24px;color:var(--muted)}
 .more ol{margin:0 0 4px;padding-left:20px}
@@ -181,8 +180,7 @@ button:disabled,fieldset:disabled{color:var(--muted);cursor:default;opacity:.7}
 .scrub{display:flex;gap:8px;align-items:center}
 .scrub input{flex:1;min-height:24px}
 .gist{max-width:160px;font-size:11px}
-.bar .whole{flex:1 1 220px}
-.bar .fill{width:100%;flex:1;text-overflow:ellipsis}
+.bar .whole{flex:1 1 220px;text-overflow:ellipsis}
 .formats{display:flex;flex-wrap:wrap;align-content:flex-start}
 .formats section{flex:1 1 200px;min-width:0;border-top:1px solid var(--line)}
 ${recordsCss}`;

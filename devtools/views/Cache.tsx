@@ -1,19 +1,20 @@
 import { maskSecrets } from 'contextree';
 import { costOf } from 'contextree/tokens';
 import { type ReactNode } from 'react';
-import { useAnswer } from '../live.ts';
+import { instead, useAnswer } from '../live.tsx';
 import type { CacheVerdict, RecordedRequest } from '../requests.ts';
 import type { TurnCost } from '../turnCosts.ts';
 import type { ViewProps } from '../view.ts';
 import { Changes } from './Changes.tsx';
-import { count, dollars } from './Size.tsx';
+import { dollars } from '../amounts.ts';
+import { exactly } from '../figures.ts';
 
 /** Why the provider's cache served a turn, or did not. */
 export function Cache({ engine, turn: { request }, requests, whatIf }: CacheProps): ReactNode {
-  const { value, error } = useAnswer(verdictOn, { engine, request, requests, whatIf });
+  const answer = useAnswer(verdictOn, { engine, request, requests, whatIf });
   if (!request) return <p className="muted figures">Cache: not recorded</p>;
-  if (error) return <p className="alert">The cache could not be explained: {error.message}</p>;
-  if (!value) return null;
+  const { value } = answer;
+  if (!value) return answer.error && instead(answer, 'The cache could not be explained');
   const { state, cause, why } = value;
   if (!cause || state === 'kept')
     return (
@@ -53,7 +54,7 @@ function Broken({ verdict }: { readonly verdict: CacheVerdict }): ReactNode {
       <summary>
         Cache: <strong className={state === 'broke' ? 'broke' : ''}>{state}</strong> - {cause}
         {isLikely && ' (likely)'}
-        {billedAgain > 0 && ` - ${count(billedAgain)} tokens billed again${price(cost)}`}
+        {billedAgain > 0 && ` - ${exactly(billedAgain)} tokens billed again${price(cost)}`}
       </summary>
       <p>{why}</p>
       {component !== undefined && (
@@ -74,5 +75,5 @@ function Broken({ verdict }: { readonly verdict: CacheVerdict }): ReactNode {
 }
 
 function price(cost: number | null): string {
-  return cost === null ? '' : `, ${dollars(cost, { exact: true })}`;
+  return cost === null ? '' : `, ${dollars(cost)}`;
 }

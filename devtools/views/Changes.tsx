@@ -1,5 +1,5 @@
 import { type ReactNode } from 'react';
-import { type Answer, useAnswer } from '../live.ts';
+import { type Answer, instead, useAnswer } from '../live.tsx';
 import { type Change, wordChanges } from '../wordChanges.ts';
 
 /** The changes from one text to another, word by word; of a long unchanged part, both ends. */
@@ -24,9 +24,8 @@ function compared({ before, after }: Texts): Promise<readonly Change[]> {
 
 /** Changes in one text, or those of one side. */
 export function Runs({ changes, side }: RunsProps): ReactNode {
-  const { value, error } = changes;
-  if (error) return <p className="alert">The words could not be compared: {error.message}</p>;
-  if (!value) return <p className="muted">Comparing…</p>;
+  const { value } = changes;
+  if (!value) return instead(changes, 'The words could not be compared', 'Comparing…');
   const away = side === undefined ? undefined : side === 'before' ? 'added' : 'removed';
   return (
     <div className="text changes" dir="auto">

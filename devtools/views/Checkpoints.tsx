@@ -1,6 +1,8 @@
+import { counted } from '../figures.ts';
+import { keys } from '../kit.tsx';
 import type { CheckpointInfo, ContextEngine } from 'contextree';
 import { type KeyboardEvent, type ReactNode, useEffect, useRef, useState } from 'react';
-import { useAttempt } from '../attempt.ts';
+import { useAttempt } from '../attempt.tsx';
 import { plainLine } from '../plainLine.ts';
 import type { ViewProps } from '../view.ts';
 import { List } from './List.tsx';
@@ -10,7 +12,7 @@ export function Checkpoints({ engine, state, onOpen }: ViewProps): ReactNode {
   const { checkpoints } = state;
   const [id, setId] = useState<string>();
   const [isNaming, setNaming] = useState(false);
-  const { failure, attempt } = useAttempt();
+  const { alert, attempt } = useAttempt();
   const selected = checkpoints.findIndex((one) => one.id === id);
   const point = checkpoints[selected];
   if (checkpoints.length === 0) return <Empty status={state.status} />;
@@ -30,11 +32,7 @@ export function Checkpoints({ engine, state, onOpen }: ViewProps): ReactNode {
   };
   return (
     <>
-      {failure !== undefined && (
-        <p className="alert" role="alert">
-          {failure}
-        </p>
-      )}
+      {alert}
       <List
         label="Checkpoints, newest first"
         items={checkpoints}
@@ -50,9 +48,7 @@ export function Checkpoints({ engine, state, onOpen }: ViewProps): ReactNode {
         <Rename key={point.id} name={point.name} onName={rename} onCancel={() => setNaming(false)} />
       ) : (
         <footer className="bar wrap">
-          <span className="grow">
-            {checkpoints.length} {checkpoints.length === 1 ? 'checkpoint' : 'checkpoints'}
-          </span>
+          <span className="grow">{counted(checkpoints.length, 'checkpoint')}</span>
           <button type="button" disabled={!point} onClick={show}>
             Show in Graph
           </button>
@@ -131,12 +127,7 @@ function Rename({ name, onName, onCancel }: RenameProps): ReactNode {
   const input = useRef<HTMLInputElement>(null);
   useEffect(() => input.current?.select(), []);
   const take = (): void => onName(input.current?.value.trim() ?? '');
-  const onKeyDown = (event: KeyboardEvent): void => {
-    if (event.key === 'Enter') take();
-    else if (event.key === 'Escape') onCancel();
-    else return;
-    event.preventDefault();
-  };
+  const onKeyDown = (event: KeyboardEvent): void => keys({ Enter: take, Escape: onCancel })(event);
   return (
     <footer className="bar">
       <label className="grow">

@@ -2,7 +2,7 @@ import type { ContextEngine } from 'contextree';
 import { costOf } from 'contextree/tokens';
 import { type ReactNode, useEffect, useState } from 'react';
 import type { ColumnName } from '../columns.ts';
-import { dollars, span } from '../amounts.ts';
+import { clock, dollars, span } from '../amounts.ts';
 import { count } from '../figures.ts';
 import { tokensOf } from '../tokens.ts';
 
@@ -109,7 +109,7 @@ function timeOf(at: number): string {
   const then = new Date(at);
   const isToday = then.toDateString() === new Date().toDateString();
   return isToday
-    ? then.toLocaleTimeString('en', { hour12: false })
+    ? clock(at)
     : then.toLocaleDateString('en', { year: '2-digit', month: 'short', day: 'numeric' });
 }
 

@@ -2,7 +2,8 @@ import type { Comparison, ContextEngine, EngineState } from 'contextree';
 import { type ReactNode, useMemo, useState } from 'react';
 import { dollars, span } from '../amounts.ts';
 import { count, counted } from '../figures.ts';
-import { useAnswer } from '../live.ts';
+import { dashed, Scroll, Select } from '../kit.tsx';
+import { instead, useAnswer } from '../live.tsx';
 import { wordsOf } from '../messageText.ts';
 import { useNarrow } from '../narrow.ts';
 import type { Sight, ViewProps } from '../view.ts';
@@ -93,20 +94,7 @@ function End({ name, value, choices, onChoose }: EndProps): ReactNode {
   return (
     <label className="end">
       {name}
-      <select value={value} onChange={(event) => onChoose(event.target.value)}>
-        {Object.entries(choices).map(
-          ([group, some]) =>
-            some.length > 0 && (
-              <optgroup key={group} label={group}>
-                {some.map(([id, label]) => (
-                  <option key={id} value={id}>
-                    {label}
-                  </option>
-                ))}
-              </optgroup>
-            ),
-        )}
-      </select>
+      <Select value={value} groups={{ ...choices }} onChange={onChoose} />
     </label>
   );
 }
@@ -117,20 +105,15 @@ interface ComparedProps extends Ends, Pick<ViewProps, 'onOpen'> {
 }
 
 function Compared({ engine, revision, a, b, onOpen }: ComparedProps): ReactNode {
-  const { value, error } = useAnswer(compareAt, { engine, revision, a, b });
-  if (error)
-    return (
-      <p className="alert" role="alert">
-        They could not be compared: {error.message}
-      </p>
-    );
-  if (!value) return <p className="words">Comparing…</p>;
+  const answer = useAnswer(compareAt, { engine, revision, a, b });
+  const { value } = answer;
+  if (!value) return instead(answer, 'They could not be compared', 'Comparing…');
   return (
-    <div className="scroll" tabIndex={0} role="group" aria-label="How they differ">
+    <Scroll label="How they differ">
       <Totals totals={value.totals} />
       <Ancestor engine={engine} at={value.ancestorKey} onOpen={onOpen} />
       <Turns turns={value.turns} onOpen={onOpen} />
-    </div>
+    </Scroll>
   );
 }
 
@@ -297,13 +280,17 @@ interface BesideProps extends DifferingProps {
 function Head({ side, of, onOpen }: HeadProps): ReactNode {
   const { name, key, tokens, calls, message } = of;
   const ms = calls.reduce((sum, call) => sum + call.ms, 0);
-  const facts = [`~${count(tokens)} tokens`, calls.length > 0 && span(ms), !message && 'its words are lost'];
+  const facts = dashed(
+    `~${count(tokens)} tokens`,
+    calls.length > 0 && span(ms),
+    !message && 'its words are lost',
+  );
   return (
     <p className="role">
       <span>
         {side} - {name}
       </span>
-      <span className="share">{facts.filter(Boolean).join(' - ')}</span>
+      <span className="share">{facts}</span>
       <button type="button" className="quiet" onClick={() => onOpen('Graph', { node: key })}>
         Open
       </button>

@@ -1,11 +1,13 @@
 import { type ReactNode, useState } from 'react';
-import { useAnswer } from '../live.ts';
+import { More, Scroll } from '../kit.tsx';
+import { instead, useAnswer } from '../live.tsx';
 import { useRequests } from '../requests.ts';
 import { type CostAnswer, type Spent, type TurnCost, turnCosts } from '../turnCosts.ts';
 import type { ViewProps } from '../view.ts';
 import { Cache } from './Cache.tsx';
 import { ModelPicker } from './ModelPicker.tsx';
-import { count, dollars } from './Size.tsx';
+import { dollars } from '../amounts.ts';
+import { exactly } from '../figures.ts';
 import { Table } from './Table.tsx';
 
 /** How many turns are shown at first, the last ones; earlier ones come in steps of as many. */
@@ -20,7 +22,7 @@ export function Cost({ engine, state, modelId, sight, onLook, onOpen }: ViewProp
   const { headKey, branches, fragments } = state;
   // More words of a growing answer change no figure; its end does.
   const status = engine.status(headKey ?? '');
-  const { value, error } = useAnswer(turnCosts, {
+  const answer = useAnswer(turnCosts, {
     engine,
     node,
     whatIf,
@@ -32,6 +34,7 @@ export function Cost({ engine, state, modelId, sight, onLook, onOpen }: ViewProp
     branches,
     fragments,
   });
+  const { value } = answer;
   if (state.status === 'loading') return <p className="words">Reading the chat…</p>;
   return (
     <>
@@ -50,13 +53,9 @@ export function Cost({ engine, state, modelId, sight, onLook, onOpen }: ViewProp
           </button>
         )}
       </div>
-      {error && (
-        <p className="alert" role="alert">
-          The costs could not be worked out: {error.message}
-        </p>
-      )}
+      {instead(answer, 'The costs could not be worked out', 'Adding it up…')}
       {value && (
-        <div className="scroll" tabIndex={0} role="group" aria-label="Costs">
+        <Scroll label="Costs">
           <Spendings answer={value} whatIf={whatIf} />
           {value.turns.length === 0 && <p className="words">No answers yet. Each will have a bar here.</p>}
           {value.turns.length > 0 && <Legend />}
@@ -73,15 +72,12 @@ export function Cost({ engine, state, modelId, sight, onLook, onOpen }: ViewProp
             ))}
           </ol>
           {value.earlier > 0 && (
-            <p className="words">
-              <button type="button" onClick={() => setShown(shown + SHOWN)}>
-                Show {Math.min(SHOWN, value.earlier)} of {value.earlier} earlier
-              </button>
-            </p>
+            <More onMore={() => setShown(shown + SHOWN)}>
+              Show {Math.min(SHOWN, value.earlier)} of {value.earlier} earlier
+            </More>
           )}
-        </div>
+        </Scroll>
       )}
-      {!value && !error && <p className="words">Adding it up…</p>}
     </>
   );
 }
@@ -113,7 +109,7 @@ function Spendings({ answer, whatIf }: { readonly answer: CostAnswer; readonly w
                 {one.isActive && <span className="muted"> - shown</span>}
               </>,
               one.answers,
-              count(one.tokens),
+              exactly(one.tokens),
               money(one),
             ])}
           />
@@ -124,7 +120,7 @@ function Spendings({ answer, whatIf }: { readonly answer: CostAnswer; readonly w
 }
 
 function money({ cost, answers, untold }: Spent): string {
-  return answers > 0 && answers === untold ? 'not told' : dollars(cost, { exact: true });
+  return answers > 0 && answers === untold ? 'not told' : dollars(cost);
 }
 
 const KINDS = ['system', 'history', 'tools', 'reserve', 'free'] as const;
@@ -156,13 +152,13 @@ function Turn({ turn, isHere, onShow, children }: TurnProps): ReactNode {
         <button type="button" className="quiet question" dir="auto" onClick={onShow}>
           {question || 'an answer to no question'}
         </button>
-        <span className="share">{cost === null ? 'cost not told' : dollars(cost, { exact: true })}</span>
+        <span className="share">{cost === null ? 'cost not told' : dollars(cost)}</span>
       </div>
       <Bar turn={turn} />
       <p className="muted figures">
         {model ?? 'model not told'}
         {told
-          ? ` - ${count(told.input)} in${told.cacheRead === undefined ? '' : `, ${count(told.cacheRead)} of them cached`}, ${count(told.output)} out`
+          ? ` - ${exactly(told.input)} in${told.cacheRead === undefined ? '' : `, ${exactly(told.cacheRead)} of them cached`}, ${exactly(told.output)} out`
           : ' - usage not told'}
       </p>
       {children}
@@ -178,15 +174,15 @@ function Bar({ turn }: { readonly turn: TurnCost }): ReactNode {
   const sizes = { system, history, tools, reserve, free: whole - used };
   const isOver = window !== null && used > window;
   const words = [
-    `~${count(system)} system`,
-    `~${count(history)} history`,
-    turn.tools === undefined ? 'tools not told' : `~${count(tools)} tools and framing`,
-    `${count(reserve)} for the answer`,
+    `~${exactly(system)} system`,
+    `~${exactly(history)} history`,
+    turn.tools === undefined ? 'tools not told' : `~${exactly(tools)} tools and framing`,
+    `${exactly(reserve)} for the answer`,
     window === null
       ? 'window not known'
       : isOver
-        ? `~${count(used - window)} too many for a window of ${count(window)}`
-        : `~${count(window - used)} free of ${count(window)}`,
+        ? `~${exactly(used - window)} too many for a window of ${exactly(window)}`
+        : `~${exactly(window - used)} free of ${exactly(window)}`,
   ].join(', ');
   return (
     <>

@@ -1,5 +1,6 @@
+import { keys } from '../kit.tsx';
 import type { UIMessage } from 'ai';
-import { type FormEvent, type KeyboardEvent, type ReactNode, useEffect, useRef, useState } from 'react';
+import { type FormEvent, type ReactNode, useEffect, useRef, useState } from 'react';
 
 /** Edits a message as a version on a branch of its own. Parts that are no text stay. */
 export function EditBranch({ message, off, onSave, onClose }: EditBranchProps): ReactNode {
@@ -15,11 +16,6 @@ export function EditBranch({ message, off, onSave, onClose }: EditBranchProps): 
     if (off !== undefined) return;
     onSave(parts.map((part, i) => (isText(part) ? { ...part, text: texts.get(i) ?? part.text } : part)));
   };
-  const onKeyDown = (event: KeyboardEvent): void => {
-    if (event.key !== 'Escape') return;
-    event.preventDefault();
-    onClose();
-  };
   return (
     <form className="edit" aria-label="Edit as a new branch" onSubmit={submit}>
       {[...texts].map(([i, text], n) => (
@@ -30,7 +26,7 @@ export function EditBranch({ message, off, onSave, onClose }: EditBranchProps): 
           dir="auto"
           rows={Math.min(12, Math.max(3, text.split('\n').length + 1))}
           value={text}
-          onKeyDown={onKeyDown}
+          onKeyDown={keys({ Escape: onClose })}
           onChange={(event) => setTexts(new Map(texts).set(i, event.target.value))}
         />
       ))}

@@ -1,3 +1,4 @@
+import { type Option, Select } from '../kit.tsx';
 import type { ContextEngine, EngineState } from 'contextree';
 import { type ReactNode, useMemo } from 'react';
 import type { GraphModel } from '../graphRows.ts';
@@ -10,34 +11,24 @@ export function Filters({ engine, model, state, wanted, onWant }: FiltersProps):
   const moment = useMemo(() => ({ engine, model, state }), [engine, model, state]);
   const { models, tools } = useMemo(() => choicesIn(moment), [moment]);
   const branches = state.branches.map(({ id, label }) => [id, label] as const);
-  const choices: readonly (readonly [
-    field: Exclude<keyof Wanted, 'text'>,
-    any: string,
-    values: readonly (readonly [value: string, label: string])[],
-  ])[] = [
-    ['role', 'any role', ['user', 'assistant', 'system'].map(asChoice)],
-    ['state', 'any state', ROW_STATES.map(asChoice)],
-    ['branch', 'any branch', branches],
-    ['tool', 'any tool', tools.map(asChoice)],
-    ['model', 'any model', models.map(asChoice)],
+  const choices: readonly (readonly [field: Exclude<keyof Wanted, 'text'>, values: readonly Option[]])[] = [
+    ['role', ['user', 'assistant', 'system']],
+    ['state', ROW_STATES],
+    ['branch', branches],
+    ['tool', tools],
+    ['model', models],
   ];
   return (
     <div className="bar filters" role="group" aria-label="Filters">
-      {choices.map(([field, any, values]) => (
-        <select
+      {choices.map(([field, values]) => (
+        <Select
           key={field}
-          aria-label={field}
+          label={field}
           value={wanted[field]}
-          disabled={values.length === 0}
-          onChange={(event) => onWant({ ...wanted, [field]: event.target.value })}
-        >
-          <option value="">{values.length === 0 ? `no ${field} told` : any}</option>
-          {values.map(([value, label]) => (
-            <option key={value} value={value}>
-              {label}
-            </option>
-          ))}
-        </select>
+          off={values.length === 0}
+          options={[['', values.length === 0 ? `no ${field} told` : `any ${field}`], ...values]}
+          onChange={(value) => onWant({ ...wanted, [field]: value })}
+        />
       ))}
       <button type="button" className="quiet" onClick={() => onWant({ ...ANYTHING, text: wanted.text })}>
         Clear
@@ -52,10 +43,6 @@ interface FiltersProps {
   readonly state: EngineState;
   readonly wanted: Wanted;
   readonly onWant: (wanted: Wanted) => void;
-}
-
-function asChoice(value: string): readonly [value: string, label: string] {
-  return [value, value];
 }
 
 /** The models in the facts of requests, and the tools of loaded messages. */

@@ -1,8 +1,9 @@
+import { keys } from '../kit.tsx';
 import type { ContextEngine, EngineState } from 'contextree';
 import { type KeyboardEvent, type ReactNode, type Ref, useEffect, useState } from 'react';
 import { COLUMNS, type ColumnName } from '../columns.ts';
 import type { GraphModel } from '../graphRows.ts';
-import { useAnswer } from '../live.ts';
+import { useAnswer } from '../live.tsx';
 import { hitAfter, unfoldedFor } from '../hits.ts';
 import { Menu, type MenuItem } from '../Menu.tsx';
 import { remember } from '../memory.ts';
@@ -39,11 +40,8 @@ export function Finder(props: FinderProps): ReactNode {
     const hit = found && hitAfter(found, selected, by);
     if (hit !== undefined) onStep(hit, unfoldedFor(model, choices, model.indexOf.get(hit) ?? 0));
   };
-  const onKeyDown = (event: KeyboardEvent): void => {
-    if (event.key !== 'Enter') return;
-    event.preventDefault();
-    step(event.shiftKey ? -1 : 1);
-  };
+  const onKeyDown = (event: KeyboardEvent): void =>
+    keys({ Enter: () => step(event.shiftKey ? -1 : 1) })(event);
   return (
     <div role="search">
       <div className="bar finder">

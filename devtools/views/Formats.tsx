@@ -1,3 +1,4 @@
+import { Scroll } from '../kit.tsx';
 import type { ReactNode } from 'react';
 import { FORMATS, type PromptAnswer } from '../promptAnswer.ts';
 import { tokensOf } from './Size.tsx';
@@ -14,7 +15,7 @@ export function Formats({ answer: { formats, estimate } }: { readonly answer: Pr
   const names = FORMATS.filter((name) => name !== 'App');
   const least = Math.min(...names.map((name) => formats[name].tokens));
   return (
-    <div className="scroll formats" tabIndex={0} role="group" aria-label="Formats">
+    <Scroll className="formats" label="Formats">
       {names.map((name) => {
         const { text, tokens } = formats[name];
         const isApps = text === formats.App.text;
@@ -32,7 +33,7 @@ export function Formats({ answer: { formats, estimate } }: { readonly answer: Pr
           </section>
         );
       })}
-    </div>
+    </Scroll>
   );
 }
 

@@ -1,6 +1,6 @@
 import { type ReactNode } from 'react';
 import { type FragmentFacts, type FragmentTree, fragmentTree } from '../fragmentTree.ts';
-import { useAnswer } from '../live.ts';
+import { instead, useAnswer } from '../live.tsx';
 import type { ViewProps } from '../view.ts';
 import { Size, tokensOf } from './Size.tsx';
 import { Tree } from './Tree.tsx';
@@ -8,32 +8,19 @@ import { Tree } from './Tree.tsx';
 /** The fragments of the system prompt as a tree: the tokens of each piece, where it came from, and the pending messages. */
 export function Fragments({ engine, state, modelId, tokenizer }: ViewProps): ReactNode {
   const { fragments, pending, chat } = state;
-  const { value, error } = useAnswer(fragmentTree, { engine, fragments, pending, chat, modelId, tokenizer });
+  const answer = useAnswer(fragmentTree, { engine, fragments, pending, chat, modelId, tokenizer });
   if (fragments.length === 0 && pending.length === 0)
     return (
       <p className="words">
         No fragments. What set() and useFragments() put into the system prompt will be a row here.
       </p>
     );
+  const { value } = answer;
+  if (!value) return instead(answer, 'The fragments could not be counted', 'Counting…');
   return (
     <>
-      {error && (
-        <p className="alert" role="alert">
-          The fragments could not be counted: {error.message}
-        </p>
-      )}
-      {!value && !error && <p className="words">Counting…</p>}
-      {value && (
-        <>
-          <Size estimate={value.estimate} />
-          <Tree
-            label="Fragments"
-            value={value.value}
-            opened={NOTHING}
-            asideOf={(path) => asideOf(value, path)}
-          />
-        </>
-      )}
+      <Size estimate={value.estimate} />
+      <Tree label="Fragments" value={value.value} opened={NOTHING} asideOf={(path) => asideOf(value, path)} />
     </>
   );
 }

@@ -1,6 +1,6 @@
 import type { ContextEngine, EngineState } from 'contextree';
 import { type KeyboardEvent, type ReactNode, useMemo, useRef, useState } from 'react';
-import { useAttempt } from '../attempt.ts';
+import { useAttempt } from '../attempt.tsx';
 import { branchOff } from '../branching.ts';
 import { Dressed, useTools } from '../Dressed.tsx';
 import { counted } from '../figures.ts';
@@ -24,7 +24,7 @@ export function Graph(props: ViewProps): ReactNode {
   const [hasBeenRead, setBeenRead] = useState(false);
   const [choices, setChoices] = useState<ReadonlyMap<string, boolean>>(new Map());
   const { ref, isNarrow } = useNarrow();
-  const { failure, attempt } = useAttempt();
+  const { alert, attempt } = useAttempt();
   const [found, setFound] = useState<readonly string[]>();
   const [wanted, setWanted] = useState<Wanted>();
   const tools = useTools();
@@ -73,11 +73,7 @@ export function Graph(props: ViewProps): ReactNode {
   };
   return (
     <div ref={ref} className="split" role="presentation" onKeyDown={onKeyDown}>
-      {failure !== undefined && (
-        <p className="alert" role="alert">
-          {failure}
-        </p>
-      )}
+      {alert}
       {!(isNarrow && isNodeShown) && (
         <div className="list">
           <Dressed meanwhile={bar}>

@@ -1,9 +1,9 @@
 import type { BranchInfo, CheckpointInfo, ContextEngine, EngineState, PastGraph } from 'contextree';
 import { type ReactNode, useMemo, useState } from 'react';
-import { useAttempt } from '../attempt.ts';
+import { useAttempt } from '../attempt.tsx';
 import { clockTime } from '../eventLine.ts';
 import { type GraphModel, graphModel } from '../graphRows.ts';
-import { useAnswer } from '../live.ts';
+import { useAnswer } from '../live.tsx';
 import { type Step, stepsOf } from '../steps.ts';
 import type { ViewProps } from '../view.ts';
 import { GraphList } from './GraphList.tsx';
@@ -21,7 +21,7 @@ export function History({
 }: ViewProps & { readonly parts: ReactNode }): ReactNode {
   const steps = useSteps(engine, state);
   const [at, setAt] = useState<number>();
-  const { failure, attempt } = useAttempt();
+  const { alert, attempt } = useAttempt();
   const selected = indexAt(steps, at);
   const step = steps[selected];
   const moment = useMemo(
@@ -66,11 +66,7 @@ export function History({
           Go back to here
         </button>
       </div>
-      {failure !== undefined && (
-        <p className="alert" role="alert">
-          {failure}
-        </p>
-      )}
+      {alert}
       <div className="two">
         <List
           label="Messages and operations, oldest first"

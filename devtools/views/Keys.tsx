@@ -1,3 +1,4 @@
+import { Facts } from '../kit.tsx';
 import type { ReactNode } from 'react';
 
 /** The keys of the list while it has the focus. */
@@ -21,16 +22,15 @@ const KEYS: readonly (readonly [keys: string, does: string])[] = [
 /** All keys of the graph; `branchOff` is the reason why one of them is disabled. */
 export function Keys({ branchOff }: { readonly branchOff: string | undefined }): ReactNode {
   return (
-    <dl className="facts" aria-label="Keys">
-      {KEYS.map(([keys, does]) => (
-        <div key={keys}>
-          <dt>{keys}</dt>
-          <dd>
-            {does}
-            {keys === 'b' && branchOff !== undefined && <span className="off"> - off: {branchOff}</span>}
-          </dd>
-        </div>
-      ))}
-    </dl>
+    <Facts
+      label="Keys"
+      facts={KEYS.map(([keys, does]) => [
+        keys,
+        <>
+          {does}
+          {keys === 'b' && branchOff !== undefined && <span className="off"> - off: {branchOff}</span>}
+        </>,
+      ])}
+    />
   );
 }

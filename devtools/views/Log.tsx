@@ -1,3 +1,5 @@
+import { counted } from '../figures.ts';
+import { keys, Select } from '../kit.tsx';
 import { type ContextEvent, maskSecrets } from 'contextree';
 import { type ReactNode, useMemo, useState } from 'react';
 import { Copy } from '../Copy.tsx';
@@ -38,7 +40,7 @@ const TYPES: readonly EventType[] = [
 function Events({ engine, state, onOpen, parts }: ViewProps & { readonly parts: ReactNode }): ReactNode {
   const events = useEvents(engine);
   const [frozen, setFrozen] = useState<readonly Logged[]>();
-  const [type, setType] = useState<EventType | ''>('');
+  const [type, setType] = useState('');
   const [words, setWords] = useState('');
   const [number, setNumber] = useState(-1);
   const all = frozen ?? events;
@@ -54,16 +56,7 @@ function Events({ engine, state, onOpen, parts }: ViewProps & { readonly parts: 
     <>
       <div className="bar wrap">
         {parts}
-        <select
-          aria-label="Type"
-          value={type}
-          onChange={({ target }) => setType(target.value as EventType | '')}
-        >
-          <option value="">all types</option>
-          {TYPES.map((name) => (
-            <option key={name}>{name}</option>
-          ))}
-        </select>
+        <Select label="Type" value={type} options={[['', 'all types'], ...TYPES]} onChange={setType} />
         <input
           className="grow"
           type="search"
@@ -71,11 +64,7 @@ function Events({ engine, state, onOpen, parts }: ViewProps & { readonly parts: 
           aria-label="Filter events"
           value={words}
           onChange={({ target }) => setWords(target.value)}
-          onKeyDown={(event) => {
-            if (event.key !== 'Escape' || words === '') return;
-            setWords('');
-            event.preventDefault();
-          }}
+          onKeyDown={keys({ Escape: words !== '' && (() => setWords('')) })}
         />
         <button
           type="button"
@@ -169,9 +158,7 @@ function Foot({
   };
   return (
     <footer className="bar wrap">
-      <span className="grow">
-        {events.length.toLocaleString('en')} {events.length === 1 ? 'event' : 'events'}
-      </span>
+      <span className="grow">{counted(events.length, 'event')}</span>
       {children}
       <Copy label="Copy JSON" text={json} />
       <button type="button" disabled={events.length === 0} onClick={save}>

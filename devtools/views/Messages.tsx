@@ -1,3 +1,4 @@
+import { More } from '../kit.tsx';
 import type { EstimateResult } from 'contextree';
 import type { HiddenMark } from 'contextree/tokens';
 import { type ReactNode, useState } from 'react';
@@ -19,11 +20,9 @@ export function Messages({ messages, estimate }: Pick<PromptAnswer, 'messages' |
       </h2>
       {messages.length === 0 && <p className="words">No messages yet.</p>}
       {earlier > 0 && (
-        <p className="words">
-          <button type="button" onClick={() => setShown(shown + SHOWN)}>
-            Show {Math.min(SHOWN, earlier)} of {earlier} earlier
-          </button>
-        </p>
+        <More onMore={() => setShown(shown + SHOWN)}>
+          Show {Math.min(SHOWN, earlier)} of {earlier} earlier
+        </More>
       )}
       <ol className="turns" start={earlier + 1}>
         {messages.slice(earlier).map((message, i) => (

@@ -1,3 +1,5 @@
+import { listModels } from 'contextree/tokens';
+import { Select } from '../kit.tsx';
 import { type ReactNode, useEffect, useState } from 'react';
 
 interface ModelPickerProps {
@@ -16,8 +18,7 @@ export function ModelPicker({ label, standard, value, used, onChange }: ModelPic
   const [known, setKnown] = useState<readonly string[]>([]);
   useEffect(() => {
     let isHere = true;
-    import('contextree/tokens')
-      .then(({ listModels }) => listModels())
+    listModels()
       .then((models) => isHere && setKnown(models.map(({ id }) => id)))
       .catch(() => undefined);
     return () => {
@@ -31,21 +32,12 @@ export function ModelPicker({ label, standard, value, used, onChange }: ModelPic
   return (
     <label className="model">
       {label}{' '}
-      <select value={value} onChange={(event) => onChange(event.target.value)}>
-        <option value="">{standard}</option>
-        {used.length > 0 && (
-          <optgroup label="In this chat">
-            {used.map((id) => (
-              <option key={id}>{id}</option>
-            ))}
-          </optgroup>
-        )}
-        <optgroup label="What if">
-          {others.map((id) => (
-            <option key={id}>{id}</option>
-          ))}
-        </optgroup>
-      </select>
+      <Select
+        value={value}
+        options={[['', standard]]}
+        groups={{ 'In this chat': used, 'What if': others }}
+        onChange={onChange}
+      />
     </label>
   );
 }

@@ -1,10 +1,13 @@
+import { Alert } from '../attempt.tsx';
+import { Scroll } from '../kit.tsx';
+import { Choice } from './Choice.tsx';
 import type { UIMessage } from 'ai';
 import type { CallFacts, ContextEngine, NodeInfo, Versions } from 'contextree';
 import { type ReactNode, useEffect, useMemo, useRef, useState } from 'react';
 import { branchAt, branchOff } from '../branching.ts';
 import { writeClipboard } from '../Copy.tsx';
 import { asCall, asMarkdown, chainAsJson } from '../exports.ts';
-import { useAnswer } from '../live.ts';
+import { useAnswer } from '../live.tsx';
 import { Menu, type MenuItem } from '../Menu.tsx';
 import { textOf } from '../messageText.ts';
 import { readMessage } from '../readMessage.ts';
@@ -61,7 +64,7 @@ export function Node(props: NodeProps): ReactNode {
         </button>
         <Menu label="What can be done with it" groups={groups} />
       </div>
-      <div className="scroll" tabIndex={0} role="group" aria-label="What it says">
+      <Scroll label="What it says">
         {isEditing && value && (
           <EditBranch message={value} off={off} onSave={save} onClose={() => setEditing(false)} />
         )}
@@ -73,17 +76,17 @@ export function Node(props: NodeProps): ReactNode {
           versions={versions}
           isOpen={!onBack}
         />
-        {error && (
-          <p className="alert" role="alert">
-            The message could not be read: {error.message}
-          </p>
+        {error && <Alert>The message could not be read: {error.message}</Alert>}
+        {value && (
+          <div className="faces">
+            <Choice options={FACES} value={face} onChange={setFace} />
+          </div>
         )}
-        {value && <Faces face={face} onFace={setFace} />}
         {value && <Shown face={face} message={value} calls={calls} moment={moment} />}
         {value === null && !error && (
           <p className="words">Its words are lost: the record is there, and its body can&apos;t be read.</p>
         )}
-      </div>
+      </Scroll>
     </section>
   );
 }
@@ -123,19 +126,6 @@ function knownAt({ engine, messageKey }: Moment): {
 const FACES = ['Parts', 'JSON', 'Revisions', 'Replay'] as const;
 
 type Face = (typeof FACES)[number];
-
-/** Chooses how the content is shown. */
-function Faces({ face, onFace }: { readonly face: Face; readonly onFace: (face: Face) => void }): ReactNode {
-  return (
-    <div className="faces" role="group" aria-label="Show">
-      {FACES.map((name) => (
-        <button key={name} type="button" aria-pressed={name === face} onClick={() => onFace(name)}>
-          {name}
-        </button>
-      ))}
-    </div>
-  );
-}
 
 function Shown({ face, message, calls, moment }: ShownProps): ReactNode {
   if (face === 'JSON')

@@ -3,6 +3,7 @@ import type { CallFacts, ContextEngine, EngineState, NodeInfo, Versions } from '
 import type { ReactNode } from 'react';
 import { span } from '../amounts.ts';
 import { count, counted } from '../figures.ts';
+import { dashed, type Fact, Facts, NOT_TOLD } from '../kit.tsx';
 import { estimateOf } from '../tokens.ts';
 
 /** The facts of a message in two columns; a fact that was not reported is shown as "not told", where one would look for it. */
@@ -48,9 +49,12 @@ export function NodeFacts({ node, message, calls, holders, versions, isOpen }: N
     <>
       <details className="more" open={isOpen}>
         <summary>
-          {[statusOf(node, last), model, usage && `${count(usage.output ?? 0)} out`, last && span(last.ms)]
-            .filter(Boolean)
-            .join(' - ')}
+          {dashed(
+            statusOf(node, last),
+            model,
+            usage && `${count(usage.output ?? 0)} out`,
+            last && span(last.ms),
+          )}
         </summary>
         <Facts facts={facts} />
       </details>
@@ -73,27 +77,6 @@ interface NodeFactsProps {
   readonly isOpen: boolean;
 }
 
-type Fact = readonly [name: string, value: string | undefined];
-
-const NOT_TOLD = 'not told';
-
-function Facts({ facts }: { readonly facts: readonly Fact[] }): ReactNode {
-  return (
-    <dl className="facts">
-      {facts.map(([name, value]) =>
-        value === undefined ? null : (
-          <div key={name}>
-            <dt>{name}</dt>
-            <dd dir="auto" className={value === NOT_TOLD ? 'muted' : undefined}>
-              {value}
-            </dd>
-          </div>
-        ),
-      )}
-    </dl>
-  );
-}
-
 /** The requests of an answer: a continued one has several. */
 function Requests({ calls }: { readonly calls: readonly CallFacts[] }): ReactNode {
   return (
@@ -102,16 +85,14 @@ function Requests({ calls }: { readonly calls: readonly CallFacts[] }): ReactNod
       <ol>
         {calls.map(({ startedAt, status, ms, firstMs, finishReason, usage }) => (
           <li key={startedAt}>
-            {[
+            {dashed(
               new Date(startedAt).toLocaleTimeString(),
               status,
               span(ms),
-              firstMs === undefined ? undefined : `first word after ${span(firstMs)}`,
+              firstMs !== undefined && `first word after ${span(firstMs)}`,
               finishReason,
               usage && usageIn(usage),
-            ]
-              .filter(Boolean)
-              .join(' - ')}
+            )}
           </li>
         ))}
       </ol>

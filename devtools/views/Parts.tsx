@@ -1,3 +1,4 @@
+import { dashed } from '../kit.tsx';
 import type { UIMessage } from 'ai';
 import type { HiddenMark } from 'contextree/tokens';
 import { type ReactNode, useState } from 'react';
@@ -42,9 +43,7 @@ function Drawn({ part, marks = [], ms }: PartProps): ReactNode {
         </Labelled>
       );
     case 'source-document':
-      return (
-        <Labelled label={['source', part.title, part.filename, part.mediaType].filter(Boolean).join(' - ')} />
-      );
+      return <Labelled label={dashed('source', part.title, part.filename, part.mediaType)} />;
     default:
       return (
         <>
@@ -146,9 +145,9 @@ function Data({ part }: { readonly part: object }): ReactNode {
 /** A picture is shown if it is in the message: the devtools load nothing from elsewhere. */
 function File({ url, mediaType, filename }: Extract<MessagePart, { type: 'file' }>): ReactNode {
   const isHere = url.startsWith('data:');
-  const label = ['file', filename, mediaType, isHere && `${Math.ceil((url.length * 3) / 4 / 1024)} kB`];
+  const kilobytes = isHere && `${Math.ceil((url.length * 3) / 4 / 1024)} kB`;
   return (
-    <Labelled label={label.filter(Boolean).join(' - ')}>
+    <Labelled label={dashed('file', filename, mediaType, kilobytes)}>
       {isHere && /^data:image\/(?!svg)/.test(url) ? (
         <img className="picture" src={url} alt={filename ?? ''} />
       ) : (

@@ -1,6 +1,8 @@
 import { type ReactNode, useState } from 'react';
 import { Copy } from '../Copy.tsx';
-import { useAnswer } from '../live.ts';
+import { clock } from '../amounts.ts';
+import { Check, Scroll, Select } from '../kit.tsx';
+import { instead, useAnswer } from '../live.tsx';
 import { recall, remember } from '../memory.ts';
 import { answerPrompt, type Format, FORMATS, modelIn, type PromptAnswer } from '../promptAnswer.ts';
 import { requestAt, systemOf } from '../promptAt.ts';
@@ -33,7 +35,9 @@ export function Prompt(props: ViewProps): ReactNode {
   const question = { engine, node, isToday, format, modelId, tokenizer };
   // All inputs of the answer: it is computed again when one of these changes.
   const moment = { ...question, requests, revision, messages, branchId, headKey, fragments, pending };
-  const { value, error } = useAnswer(answerPrompt, moment);
+  const made = useAnswer(answerPrompt, moment);
+  const { value } = made;
+  const formats = value?.formats;
   const setModel = (name: string): void => {
     setPicked(name);
     remember({ modelId: name });
@@ -43,17 +47,17 @@ export function Prompt(props: ViewProps): ReactNode {
     <>
       <div className="bar">
         <Choice options={LOOKS} value={look} onChange={setLook} />
-        {value?.formats && look === 'Prompt' && (
+        {formats && look === 'Prompt' && (
           <label>
             Format{' '}
-            <select value={format} onChange={(event) => setFormat(event.target.value as Format)}>
-              {FORMATS.map((name) => (
-                <option key={name} value={name}>
-                  {name === 'App' ? 'as the app renders' : name}
-                  {value.formats && ` (${tokensOf(value.formats[name], value.estimate)})`}
-                </option>
-              ))}
-            </select>
+            <Select
+              value={format}
+              options={FORMATS.map((name) => [
+                name,
+                `${name === 'App' ? 'as the app renders' : name} (${tokensOf(formats[name], value.estimate)})`,
+              ])}
+              onChange={(name) => setFormat(name as Format)}
+            />
           </label>
         )}
         <ModelPicker
@@ -67,10 +71,9 @@ export function Prompt(props: ViewProps): ReactNode {
       <div className="bar heading">
         <h2>{value ? <Heading answer={value} node={node} engine={engine} /> : 'Prompt'}</h2>
         {isRecorded && (
-          <label>
-            <input type="checkbox" checked={isToday} onChange={() => setToday(!isToday)} /> with today’s
-            fragments
-          </label>
+          <Check isOn={isToday} onToggle={() => setToday(!isToday)}>
+            with today’s fragments
+          </Check>
         )}
         {node !== undefined && (
           <button type="button" onClick={() => props.onLook({ node: undefined })}>
@@ -78,15 +81,10 @@ export function Prompt(props: ViewProps): ReactNode {
           </button>
         )}
       </div>
-      {error && (
-        <p className="alert" role="alert">
-          The prompt could not be made: {error.message}
-        </p>
-      )}
+      {instead(made, 'The prompt could not be made', 'Rendering the prompt…')}
       {value && look === 'Prompt' && <Sent answer={value} engine={engine} />}
       {value && look === 'Formats' && <Formats answer={value} />}
       {value && look === 'Difference' && <PromptDifference answer={value} {...props} />}
-      {!value && !error && <p className="words">Rendering the prompt…</p>}
       {value && (
         <footer className="bar wrap">
           <Copy label="Copy prompt" text={() => systemOf(value)} />
@@ -117,28 +115,19 @@ function Heading({
   const model = request.model === undefined ? 'model not told' : request.model;
   return (
     <>
-      As recorded for {role} <span className="muted">{`${timeOf(request.at)} - ${model}`}</span>
+      As recorded for {role} <span className="muted">{`${clock(request.at)} - ${model}`}</span>
     </>
   );
-}
-
-function timeOf(at: number): string {
-  return new Date(at).toLocaleTimeString('en', { hour12: false });
 }
 
 function Sent({ answer, engine }: Pick<ViewProps, 'engine'> & { readonly answer: PromptAnswer }): ReactNode {
   const { messages, estimate, kind } = answer;
   return (
-    <div
-      className="scroll"
-      tabIndex={0}
-      role="group"
-      aria-label={kind === 'recorded' ? 'What was sent' : 'What would be sent'}
-    >
+    <Scroll label={kind === 'recorded' ? 'What was sent' : 'What would be sent'}>
       <Size estimate={estimate} />
       <HiddenNote estimate={estimate} />
       <SystemPrompt answer={answer} engine={engine} />
       <Messages messages={messages} estimate={estimate} />
-    </div>
+    </Scroll>
   );
 }

@@ -1,6 +1,7 @@
 import type { UIMessage } from 'ai';
 import { type ReactNode, useState } from 'react';
-import { useAnswer } from '../live.ts';
+import { Scroll } from '../kit.tsx';
+import { instead, useAnswer } from '../live.tsx';
 import { allOf } from '../messageText.ts';
 import { promptAt, type PromptAt, systemOf, turnBefore } from '../promptAt.ts';
 import type { ViewProps } from '../view.ts';
@@ -11,9 +12,9 @@ export function PromptDifference({ answer, engine, state, sight }: DifferencePro
   const [isMarked, setMarked] = useState(sight.against !== undefined);
   const before = turnBefore(engine, sight.node, state.headKey);
   const base = isMarked && sight.against !== undefined ? sight.against : before;
-  const { value, error } = useAnswer(otherPrompt, { engine, base, answer });
+  const other = useAnswer(otherPrompt, { engine, base, answer });
   return (
-    <div className="scroll" tabIndex={0} role="group" aria-label="Difference">
+    <Scroll label="Difference">
       <p className="inset wrap">
         <label>
           Compared with{' '}
@@ -31,13 +32,9 @@ export function PromptDifference({ answer, engine, state, sight }: DifferencePro
         </label>
       </p>
       {base === undefined && <p className="words">There is no turn before this one.</p>}
-      {error && (
-        <p className="alert" role="alert">
-          The other prompt could not be made: {error.message}
-        </p>
-      )}
-      {base !== undefined && value && <Difference before={value} after={answer} />}
-    </div>
+      {other.error && instead(other, 'The other prompt could not be made')}
+      {base !== undefined && other.value && <Difference before={other.value} after={answer} />}
+    </Scroll>
   );
 }
 
@@ -56,14 +53,13 @@ function Difference({ before, after }: { readonly before: PromptAt; readonly aft
   const [was, is] = [systemOf(before), systemOf(after)];
   const rows = messageChanges(before.messages, after.messages);
   const changed = rows.filter(({ kind }) => kind !== 'same');
-  const isGuess = before.kind !== 'recorded' || after.kind !== 'recorded';
+  const told = [before, after].filter(({ kind }) => kind === 'recorded').length;
   return (
     <>
-      {isGuess && (
+      {told < 2 && (
         <p className="muted inset">
-          {before.kind === 'recorded' || after.kind === 'recorded' ? 'One of them' : 'Neither of them'} was
-          {before.kind === 'recorded' || after.kind === 'recorded' ? ' not ' : ' '}recorded: its system prompt
-          is that of today’s fragments.
+          {told ? 'One of them was not' : 'Neither of them was'} recorded: its system prompt is that of
+          today’s fragments.
         </p>
       )}
       <section>

@@ -1,3 +1,5 @@
+import { clock } from '../amounts.ts';
+import { Check, Scroll, Select } from '../kit.tsx';
 import { type ReactNode, useState } from 'react';
 import { recall, remember } from '../memory.ts';
 import { type RecordedRequest, useRequests } from '../requests.ts';
@@ -24,24 +26,21 @@ export function Recorded({ engine, onOpen, sight }: ViewProps): ReactNode {
   return (
     <>
       <div className="bar wrap">
-        <label className="whole">
-          <span className="unseen">Request</span>
-          <select className="fill" value={shown.id} onChange={(event) => setPicked(event.target.value)}>
-            {requests.toReversed().map((request) => (
-              <option key={request.id} value={request.id}>
-                {titleOf(request, engine)}
-              </option>
-            ))}
-          </select>
-        </label>
+        <Select
+          label="Request"
+          className="whole"
+          value={shown.id}
+          options={requests.toReversed().map((request) => [request.id, titleOf(request, engine)])}
+          onChange={setPicked}
+        />
         <button type="button" onClick={() => onOpen('Prompt', { node: shown.answerKey })}>
           Show its prompt
         </button>
         <AlsoClosed />
       </div>
-      <div className="scroll" tabIndex={0} role="group" aria-label="Recorded request">
+      <Scroll label="Recorded request">
         <Replay key={shown.id} request={shown} />
-      </div>
+      </Scroll>
     </>
   );
 }
@@ -54,14 +53,13 @@ function AlsoClosed(): ReactNode {
     remember({ recordsClosed: !isOn });
   };
   return (
-    <label>
-      <input type="checkbox" checked={isOn} onChange={toggle} /> Record while closed, too
-    </label>
+    <Check isOn={isOn} onToggle={toggle}>
+      Record while closed, too
+    </Check>
   );
 }
 
 function titleOf({ at, status, model, ms, parentKey }: RecordedRequest, engine: ViewProps['engine']): string {
-  const time = new Date(at).toLocaleTimeString('en', { hour12: false });
   const took = ms === undefined ? '' : `, ${Math.round(ms)} ms`;
-  return `${time} ${engine.node(parentKey ?? '')?.preview ?? ''} - ${model ?? 'model not told'}, ${status}${took}`;
+  return `${clock(at)} ${engine.node(parentKey ?? '')?.preview ?? ''} - ${model ?? 'model not told'}, ${status}${took}`;
 }

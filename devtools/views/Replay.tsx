@@ -2,15 +2,16 @@ import type { ContextEngine } from 'contextree';
 import { type ReactNode, useEffect, useMemo, useState } from 'react';
 import { download } from '../download.ts';
 import { fixtureOf } from '../fixture.ts';
-import { useAnswer } from '../live.ts';
+import { Select } from '../kit.tsx';
+import { instead, useAnswer } from '../live.tsx';
 import { requestAt } from '../promptAt.ts';
 import { partsAfter } from '../replayed.ts';
 import { type RecordedRequest, useRequests } from '../requests.ts';
 import { useShownIn } from '../Shadow.tsx';
 import { Part } from './Parts.tsx';
 
-/** The pace of a replay. */
-type Pace = 'at once' | 'in recorded time';
+/** The paces of a replay. */
+const PACES = ['at once', 'in recorded time'];
 
 /** The latest recorded answer of a message, or to it. */
 export function ReplayOf({
@@ -31,9 +32,13 @@ export function ReplayOf({
 
 /** A recorded answer, replayed: at once, in its own time, or up to the chunk at which it fails. */
 export function Replay({ request }: { readonly request: RecordedRequest }): ReactNode {
-  const { value: record, error } = useAnswer(maskedOf, { request });
-  if (error) return <p className="alert">The record could not be shown: {error.message}</p>;
-  return record ? <Player key={request.id} record={record} /> : <p className="words">Loading…</p>;
+  const answer = useAnswer(maskedOf, { request });
+  const { value: record } = answer;
+  return record ? (
+    <Player key={request.id} record={record} />
+  ) : (
+    instead(answer, 'The record could not be shown')
+  );
 }
 
 function maskedOf({ request }: { readonly request: RecordedRequest }): Promise<RecordedRequest> {
@@ -42,7 +47,7 @@ function maskedOf({ request }: { readonly request: RecordedRequest }): Promise<R
 
 function Player({ record }: { readonly record: RecordedRequest }): ReactNode {
   const { chunks, status, truncated } = record;
-  const [pace, setPace] = useState<Pace>('at once');
+  const [pace, setPace] = useState('at once');
   const [failAt, setFailAt] = useState<number>();
   const [at, setAt] = useState(Infinity);
   const [isPlaying, setPlaying] = useState(false);
@@ -67,12 +72,7 @@ function Player({ record }: { readonly record: RecordedRequest }): ReactNode {
         <button type="button" onClick={isRunning ? () => setPlaying(false) : play}>
           {isRunning ? 'Pause' : 'Replay'}
         </button>
-        <label>
-          <select value={pace} aria-label="Pace" onChange={(event) => setPace(event.target.value as Pace)}>
-            <option>at once</option>
-            <option>in recorded time</option>
-          </select>
-        </label>
+        <Select label="Pace" value={pace} options={PACES} onChange={setPace} />
         <label>
           Fail at part{' '}
           <input

@@ -1,15 +1,15 @@
 import type { UIMessage } from 'ai';
 import type { ContextEngine } from 'contextree';
 import { type ReactNode } from 'react';
-import { useAnswer } from '../live.ts';
+import { instead, useAnswer } from '../live.tsx';
 import { wordsOf } from '../messageText.ts';
 import { Changes } from './Changes.tsx';
 
 /** The earlier contents of a message, and each change word by word, newest first. */
 export function Revisions({ engine, messageKey, message, revision }: RevisionsProps): ReactNode {
-  const { value, error } = useAnswer(revisionsAt, { engine, messageKey, revision });
-  if (error) return <p className="alert">The revisions could not be read: {error.message}</p>;
-  if (!value) return <p className="words">Reading the revisions…</p>;
+  const answer = useAnswer(revisionsAt, { engine, messageKey, revision });
+  const { value } = answer;
+  if (!value) return instead(answer, 'The revisions could not be read', 'Reading the revisions…');
   if (value.length === 0) return <p className="words">It was never changed.</p>;
   const all = [...value.map((one) => ({ ...one, label: `revision ${one.rev}` })), { message, label: 'now' }];
   return all

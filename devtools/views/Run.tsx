@@ -1,7 +1,8 @@
 import type { UIMessage } from 'ai';
 import type { ContextEngine } from 'contextree';
 import { type ReactNode, useState } from 'react';
-import { useAnswer } from '../live.ts';
+import { Scroll } from '../kit.tsx';
+import { instead, useAnswer } from '../live.tsx';
 import { textOf } from '../messageText.ts';
 import { promptAt, systemOf } from '../promptAt.ts';
 import { useRequests } from '../requests.ts';
@@ -33,7 +34,8 @@ function Ask({ engine, state, sight, run }: ViewProps): ReactNode {
   const requests = useRequests(engine);
   const results = useRuns(engine);
   const { revision, fragments } = state;
-  const { value, error } = useAnswer(groundAt, { engine, node, revision, fragments });
+  const answer = useAnswer(groundAt, { engine, node, revision, fragments });
+  const { value } = answer;
   if (!engine.attached?.run)
     return (
       <p className="words">
@@ -41,25 +43,19 @@ function Ask({ engine, state, sight, run }: ViewProps): ReactNode {
         used, its transport can be asked again here.
       </p>
     );
-  if (error)
-    return (
-      <p className="alert" role="alert">
-        The prompt could not be made: {error.message}
-      </p>
-    );
   if (value === null)
     return <p className="words">No question yet. Ask one in the app, or select one in the graph.</p>;
-  if (!value) return <p className="words">Loading…</p>;
+  if (!value) return instead(answer, 'The prompt could not be made');
   const isSafe = engine.attached.runsDry === true || isToldSafe(requests, value.messages);
   return (
-    <div className="scroll" tabIndex={0} role="group" aria-label="Run">
+    <Scroll label="Run">
       <RunForm key={value.question} engine={engine} ground={value} settings={run ?? {}} isSafe={isSafe} />
       {results.some(({ plan }) => plan.question === value.question) ? (
         <RunResults engine={engine} ground={value} />
       ) : (
         <p className="words">Nothing was run here yet. Results stay in the panel.</p>
       )}
-    </div>
+    </Scroll>
   );
 }
 

@@ -1,3 +1,4 @@
+import { Check, keys, Select } from '../kit.tsx';
 import type { UIMessage } from 'ai';
 import type { ContextEngine, ContextFragment } from 'contextree';
 import { type ReactNode, useEffect, useId, useRef, useState } from 'react';
@@ -114,11 +115,11 @@ export function RunForm({ engine, ground, settings, isSafe }: RunFormProps): Rea
       <div className="bar wrap">
         <label>
           Times{' '}
-          <select value={times} onChange={(event) => change({ times: Number(event.target.value) })}>
-            {Array.from({ length: MOST }, (_, i) => (
-              <option key={i}>{i + 1}</option>
-            ))}
-          </select>
+          <Select
+            value={String(times)}
+            options={Array.from({ length: MOST }, (_, i) => String(i + 1))}
+            onChange={(number) => change({ times: Number(number) })}
+          />
         </label>
         <button
           type="button"
@@ -166,10 +167,10 @@ function Boxes<T>({
     <fieldset disabled={isOff}>
       <legend>{legend}</legend>
       {items.map((item, i) => (
-        <label key={i} title={wordsOf(item)}>
-          <input type="checkbox" checked={isOn(item, i)} onChange={() => onToggle(item, i)} /> {nameOf(item)}
+        <Check key={i} title={wordsOf(item)} isOn={isOn(item, i)} onToggle={() => onToggle(item, i)}>
+          {nameOf(item)}
           <span className="muted ellipsis gist">{wordsOf(item)}</span>
-        </label>
+        </Check>
       ))}
     </fieldset>
   );
@@ -200,11 +201,7 @@ function Warning({
       aria-labelledby={`${id}title`}
       aria-describedby={`${id}words`}
       tabIndex={-1}
-      onKeyDown={(event) => {
-        if (event.key !== 'Escape') return;
-        event.preventDefault();
-        onCancel();
-      }}
+      onKeyDown={keys({ Escape: onCancel })}
     >
       <h2 id={`${id}title`}>Your server may run tools</h2>
       <p id={`${id}words`}>

@@ -1,12 +1,13 @@
 import type { ContextEngine } from 'contextree';
 import { type ReactNode, useState } from 'react';
-import { useAnswer } from '../live.ts';
+import { useAnswer } from '../live.tsx';
 import { allOf } from '../messageText.ts';
 import { type Result, runsOf, useRuns, wordsOf } from '../runs.ts';
 import { wordChanges } from '../wordChanges.ts';
 import { Changes } from './Changes.tsx';
 import type { Ground } from './RunForm.tsx';
-import { count, dollars } from './Size.tsx';
+import { dollars } from '../amounts.ts';
+import { exactly } from '../figures.ts';
 import { Table } from './Table.tsx';
 
 /** The results of runs, beside the existing answer. None is saved before it is kept. */
@@ -91,8 +92,8 @@ function Row({ result, base, isOpen, onOpen, onKeep }: RowProps): ReactNode {
           {message ? <WordCount before={base} after={wordsOf(result)} /> : '-'}
         </button>
       </td>
-      <td>{tokens === undefined ? 'not told' : count(tokens)}</td>
-      <td>{typeof cost === 'number' ? dollars(cost, { exact: true }) : 'not told'}</td>
+      <td>{tokens === undefined ? 'not told' : exactly(tokens)}</td>
+      <td>{typeof cost === 'number' ? dollars(cost) : 'not told'}</td>
       <td>{ms === undefined ? '' : Math.round(ms)}</td>
       <td>
         {kept ? (

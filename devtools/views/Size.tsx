@@ -1,5 +1,7 @@
 import type { EstimateResult } from 'contextree';
 import type { ReactNode } from 'react';
+import { dollars } from '../amounts.ts';
+import { exactly } from '../figures.ts';
 
 /** The size of a prompt: tokens, cost, and how much of the model's window it fills. */
 export function Size({ estimate }: { readonly estimate: EstimateResult }): ReactNode {
@@ -8,16 +10,16 @@ export function Size({ estimate }: { readonly estimate: EstimateResult }): React
     <section className="size" aria-label="Size">
       <p>
         <strong>{tokensOf(estimate, estimate)} tokens</strong>
-        {cost !== null && ` - ${dollars(cost, estimate)}`}
+        {cost !== null && ` - ${costIn(estimate, cost)}`}
         {asOf !== null && <span className="muted"> - prices of {asOf}</span>}
         {asOf === null && <span className="muted"> - {unpriced(estimate)}</span>}
       </p>
       {limits.context !== null && <Context estimate={estimate} context={limits.context} />}
       {spent?.cost && (
         <p className="muted">
-          Spent so far {dollars(spent.cost.total, { exact: true })}: {count(spent.tokens.input)} in,{' '}
-          {count(spent.tokens.cacheRead)} cached, {count(spent.tokens.output)} out,{' '}
-          {count(spent.tokens.reasoning)} reasoning
+          Spent so far {dollars(spent.cost.total)}: {exactly(spent.tokens.input)} in,{' '}
+          {exactly(spent.tokens.cacheRead)} cached, {exactly(spent.tokens.output)} out,{' '}
+          {exactly(spent.tokens.reasoning)} reasoning
         </p>
       )}
     </section>
@@ -35,8 +37,8 @@ function Context({
   const { tokens, systemPrompt, limits } = estimate;
   const whole = Math.max(tokens, context);
   const words = limits.exceedsContext
-    ? `${tilde(estimate)}${count(tokens - context)} tokens too many for a context of ${count(context)}`
-    : `${percent(tokens / context)} of a context of ${count(context)}, ${count(limits.left ?? 0)} left`;
+    ? `${tilde(estimate)}${exactly(tokens - context)} tokens too many for a context of ${exactly(context)}`
+    : `${percent(tokens / context)} of a context of ${exactly(context)}, ${exactly(limits.left ?? 0)} left`;
   return (
     <>
       <div
@@ -67,7 +69,7 @@ export function Share({
   return (
     <span className="share">
       {tokensOf(of, estimate)} - {percent(of.share)}
-      {of.cost !== null && ` - ${dollars(of.cost, estimate)}`}
+      {of.cost !== null && ` - ${costIn(estimate, of.cost)}`}
     </span>
   );
 }
@@ -76,20 +78,16 @@ type Exactness = Pick<EstimateResult, 'exact'>;
 
 /** A number of tokens, with `~` where it is an estimate. */
 export function tokensOf({ tokens }: { readonly tokens: number }, exactness: Exactness): string {
-  return tilde(exactness) + count(tokens);
+  return tilde(exactness) + exactly(tokens);
 }
 
 function tilde({ exact }: Exactness): string {
   return exact ? '' : '~';
 }
 
-export function count(tokens: number): string {
-  return tokens.toLocaleString('en');
-}
-
-export function dollars(cost: number, exactness: Exactness): string {
-  if (cost > 0 && cost < 0.0001) return '<$0.0001';
-  return `${tilde(exactness)}$${cost.toFixed(cost < 0.1 ? 4 : 2)}`;
+function costIn(exactness: Exactness, cost: number): string {
+  const words = dollars(cost);
+  return words.startsWith('<') ? words : tilde(exactness) + words;
 }
 
 function percent(share: number): string {

@@ -1,3 +1,4 @@
+import { errorOf } from '../reason.ts';
 import { maskSecrets } from 'contextree';
 import type { Session } from 'contextree/session';
 import { type KeyboardEvent, type ReactNode, useRef, useState } from 'react';
@@ -5,7 +6,8 @@ import { Copy } from '../Copy.tsx';
 import { download } from '../download.ts';
 import { fileName } from '../fileName.ts';
 import { logOf } from '../events.ts';
-import { useAnswer } from '../live.ts';
+import { Check } from '../kit.tsx';
+import { instead, useAnswer } from '../live.tsx';
 import { useShownIn } from '../Shadow.tsx';
 import { Steps } from '../Steps.tsx';
 import { findRows } from '../treeRows.ts';
@@ -16,7 +18,7 @@ import { Tree } from './Tree.tsx';
 export function Snapshot({ engine, state, sight, onLook, onFile }: ViewProps): ReactNode {
   const { revision, messages, branchId, headKey, fragments, pending, checkpoints, chat } = state;
   const at = sight.node;
-  const { value, error } = useAnswer(inspectAt, {
+  const answer = useAnswer(inspectAt, {
     engine,
     at,
     revision,
@@ -28,6 +30,7 @@ export function Snapshot({ engine, state, sight, onLook, onFile }: ViewProps): R
     checkpoints,
     chat,
   });
+  const { value } = answer;
   const [withSecrets, setWithSecrets] = useState(false);
   const [shown, setShown] = useState<string>();
   const shownIn = useShownIn();
@@ -40,14 +43,13 @@ export function Snapshot({ engine, state, sight, onLook, onFile }: ViewProps): R
       <div className="bar wrap">
         <Search value={value} onShow={setShown} />
         <span className="grow" />
-        <label title="Keys, tokens and passwords are masked in what leaves the panel, unless this is on.">
-          <input
-            type="checkbox"
-            checked={withSecrets}
-            onChange={(event) => setWithSecrets(event.target.checked)}
-          />
+        <Check
+          title="Keys, tokens and passwords are masked in what leaves the panel, unless this is on."
+          isOn={withSecrets}
+          onToggle={() => setWithSecrets(!withSecrets)}
+        >
           with secrets
-        </label>
+        </Check>
         <Copy label="Copy JSON" text={json} />
         <button type="button" disabled={!value} onClick={save}>
           Download
@@ -61,13 +63,8 @@ export function Snapshot({ engine, state, sight, onLook, onFile }: ViewProps): R
           </button>
         </div>
       )}
-      {error && (
-        <p className="alert" role="alert">
-          The snapshot could not be taken: {error.message}
-        </p>
-      )}
+      {instead(answer, 'The snapshot could not be taken', 'Taking a snapshot…')}
       {value && <Tree label="Snapshot" value={value} opened={opened} shown={shown} />}
-      {!value && !error && <p className="words grow">Taking a snapshot…</p>}
       <SessionFile engine={engine} withSecrets={withSecrets} onFile={onFile} />
     </>
   );
@@ -165,7 +162,7 @@ function SessionFile({ engine, withSecrets, onFile }: SessionFileProps): ReactNo
       download(shownIn, fileName('session'), JSON.stringify(session));
       setTold(maskedIn(session));
     } catch (error) {
-      setTold(`Not exported: ${error instanceof Error ? error.message : String(error)}`);
+      setTold(`Not exported: ${errorOf(error).message}`);
     }
   };
   return (

@@ -1,10 +1,12 @@
+import { type Fact, Facts, Scroll } from '../kit.tsx';
 import type { ContextEngine, Finding, StorageFigures } from 'contextree';
 import { type ReactNode, useMemo, useState } from 'react';
-import { useAttempt } from '../attempt.ts';
-import { bytesOf, number } from '../bytes.ts';
+import { useAttempt } from '../attempt.tsx';
+import { bytesOf } from '../amounts.ts';
+import { counted, exactly } from '../figures.ts';
 import { duration } from '../eventLine.ts';
 import { type Logged, useEvents } from '../events.ts';
-import { useAnswer } from '../live.ts';
+import { instead, useAnswer } from '../live.tsx';
 import type { ViewProps } from '../view.ts';
 import { Table } from './Table.tsx';
 
@@ -14,22 +16,19 @@ import { Table } from './Table.tsx';
  */
 export function Storage({ engine, state, onOpen }: ViewProps): ReactNode {
   const [count, setCount] = useState(0);
-  const { value, error } = useAnswer(figuresAt, { engine, count });
+  const answer = useAnswer(figuresAt, { engine, count });
+  const { value } = answer;
   const again = (): void => setCount((before) => before + 1);
   return (
-    <div className="scroll" tabIndex={0} role="group" aria-label="Storage">
-      {error && (
-        <p className="alert" role="alert">
-          The store could not be counted: {error.message}
-        </p>
-      )}
+    <Scroll label="Storage">
+      {answer.error && instead(answer, 'The store could not be counted')}
       <Place state={state} figures={value} />
       {value && <Site figures={value} engine={engine} onKeep={again} />}
       <Kinds engine={engine} figures={value} onCount={again} />
       <Writes engine={engine} />
       <Tabs engine={engine} state={state} />
       <Integrity engine={engine} onOpen={onOpen} />
-    </div>
+    </Scroll>
   );
 }
 
@@ -50,19 +49,19 @@ interface PlaceProps extends Pick<ViewProps, 'state'> {
 function Place({ state, figures }: PlaceProps): ReactNode {
   const { saveState, persistence } = state;
   return (
-    <Facts
+    <Section
       title="Where"
       facts={[
         ['Kept', PLACES[persistence] ?? persistence],
         ['Saved', savedAs(saveState)],
-        ['Chats', figures && number(figures.chats)],
-        ['Messages', figures && number(figures.messages)],
-        ['Attachments', figures && `${number(figures.blobs.count)}, ${bytesOf(figures.blobs.bytes)}`],
+        ['Chats', figures && exactly(figures.chats)],
+        ['Messages', figures && exactly(figures.messages)],
+        ['Attachments', figures && `${exactly(figures.blobs.count)}, ${bytesOf(figures.blobs.bytes)}`],
         [
           'Packs',
           figures?.packs === undefined
             ? undefined
-            : `${number(figures.packs)}, and ${number(figures.singles ?? 0)} single records`,
+            : `${exactly(figures.packs)}, and ${exactly(figures.singles ?? 0)} single records`,
         ],
       ]}
     />
@@ -70,29 +69,15 @@ function Place({ state, figures }: PlaceProps): ReactNode {
 }
 
 function savedAs({ state, pending, error }: PlaceProps['state']['saveState']): string {
-  if (state === 'error') return `no, ${number(pending)} wait: ${error?.message ?? ''}`;
+  if (state === 'error') return `no, ${exactly(pending)} wait: ${error?.message ?? ''}`;
   return state === 'saving' ? 'under way' : 'all of it';
 }
 
-interface FactsProps {
-  readonly title: string;
-  /** Undefined values are left out. */
-  readonly facts: readonly (readonly [name: string, value: ReactNode])[];
-}
-
-function Facts({ title, facts }: FactsProps): ReactNode {
-  const shown = facts.filter(([, value]) => value !== undefined);
+function Section({ title, facts }: { readonly title: string; readonly facts: readonly Fact[] }): ReactNode {
   return (
     <section>
       <h2>{title}</h2>
-      <dl className="facts bare">
-        {shown.map(([name, value]) => (
-          <div key={name}>
-            <dt>{name}</dt>
-            <dd>{value}</dd>
-          </div>
-        ))}
-      </dl>
+      <Facts className="bare" facts={facts} />
     </section>
   );
 }
@@ -155,7 +140,7 @@ interface KindsProps {
 /** Rows and bytes of each kind of record: weighed on demand, because that reads all of them. */
 function Kinds({ engine, figures, onCount }: KindsProps): ReactNode {
   const [kinds, setKinds] = useState<StorageFigures['kinds']>();
-  const { failure, attempt } = useAttempt();
+  const { alert, attempt } = useAttempt();
   const weigh = (): void =>
     attempt(async () => {
       setKinds((await engine.store.storage?.({ weigh: true }))?.kinds);
@@ -171,14 +156,14 @@ function Kinds({ engine, figures, onCount }: KindsProps): ReactNode {
           {kinds ? 'Weigh again' : 'Weigh'}
         </button>
       </h2>
-      <Failure of={failure} />
+      {alert}
       {kinds && (
         <Table
           className="table sums"
           heads={['Kind', 'Rows', 'About', 'Share']}
           rows={kinds.map(({ kind, rows, bytes }) => [
             kind,
-            number(rows),
+            exactly(rows),
             bytesOf(bytes),
             all === 0 ? '' : `${Math.round((100 * bytes) / all)} %`,
           ])}
@@ -203,7 +188,7 @@ function Writes({ engine }: { readonly engine: ContextEngine }): ReactNode {
           heads={['What', 'Times', 'Median', '95 %', 'Longest']}
           rows={rows.map(({ what, times }) => [
             what,
-            number(times.length),
+            exactly(times.length),
             ...[0.5, 0.95, 1].map((part) => duration(at(times, part))),
           ])}
         />
@@ -233,7 +218,7 @@ function Tabs({ engine, state }: Pick<ViewProps, 'engine' | 'state'>): ReactNode
   const { value: held } = useAnswer(heldAt, { engine, saveState, remoteMessages });
   const remote = remoteMessages.length;
   return (
-    <Facts
+    <Section
       title="Other tabs"
       facts={[
         [
@@ -242,9 +227,9 @@ function Tabs({ engine, state }: Pick<ViewProps, 'engine' | 'state'>): ReactNode
             ? undefined
             : held === 0
               ? 'no answer'
-              : `${number(held)} answers, here or elsewhere`,
+              : `${exactly(held)} answers, here or elsewhere`,
         ],
-        ['Behind what is shown', remote === 0 ? 'nothing' : `${number(remote)} messages of another tab`],
+        ['Behind what is shown', remote === 0 ? 'nothing' : `${exactly(remote)} messages of another tab`],
       ]}
     />
   );
@@ -260,7 +245,7 @@ async function heldAt({
 /** Whether the chat is intact, a preview of the repair, and the repair. */
 function Integrity({ engine, onOpen }: Pick<ViewProps, 'engine' | 'onOpen'>): ReactNode {
   const [result, setResult] = useState<Checked>();
-  const { failure, attempt } = useAttempt();
+  const { alert, attempt } = useAttempt();
   const check = (isRepair: boolean): void =>
     attempt(async () => {
       const { findings } = await engine.repair({ preview: !isRepair });
@@ -284,11 +269,11 @@ function Integrity({ engine, onOpen }: Pick<ViewProps, 'engine' | 'onOpen'>): Re
             title="Mends what can be mended, and throws nothing away"
             onClick={() => check(true)}
           >
-            Repair {number(mends)} of {number(result.findings.length)}
+            Repair {exactly(mends)} of {exactly(result.findings.length)}
           </button>
         )}
       </h2>
-      <Failure of={failure} />
+      {alert}
       <div className="inset" role="status">
         {result && (result.findings.length === 0 ? 'The chat is whole.' : summary(result, mends))}
       </div>
@@ -305,7 +290,7 @@ function Integrity({ engine, onOpen }: Pick<ViewProps, 'engine' | 'onOpen'>): Re
         </ul>
       )}
       {result && result.findings.length > MOST && (
-        <p className="inset muted">and {number(result.findings.length - MOST)} more</p>
+        <p className="inset muted">and {exactly(result.findings.length - MOST)} more</p>
       )}
     </section>
   );
@@ -320,9 +305,9 @@ interface Checked {
 const MOST = 100;
 
 function summary({ findings, isRepair }: Checked, mends: number): string {
-  const all = `${number(findings.length)} ${findings.length === 1 ? 'finding' : 'findings'}`;
-  if (isRepair) return `${all}; ${number(mends)} mended. What is lost can only be named.`;
-  return `${all}; a repair would mend ${number(mends)}, and throw nothing away.`;
+  const all = counted(findings.length, 'finding');
+  if (isRepair) return `${all}; ${exactly(mends)} mended. What is lost can only be named.`;
+  return `${all}; a repair would mend ${exactly(mends)}, and throw nothing away.`;
 }
 
 interface ItemProps {
@@ -343,13 +328,5 @@ function Item({ finding, isRepair, onShow }: ItemProps): ReactNode {
         </button>
       )}
     </li>
-  );
-}
-
-function Failure({ of: reason }: { readonly of: string | undefined }): ReactNode {
-  return reason === undefined ? null : (
-    <p className="alert" role="alert">
-      {reason}
-    </p>
   );
 }

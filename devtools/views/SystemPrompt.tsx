@@ -1,6 +1,8 @@
+import { clock } from '../amounts.ts';
+import { keys } from '../kit.tsx';
 import type { ContextFragment } from 'contextree';
 import type { HiddenMark } from 'contextree/tokens';
-import { type KeyboardEvent, type ReactNode, useRef, useState } from 'react';
+import { type ReactNode, useRef, useState } from 'react';
 import type { PromptAnswer } from '../promptAnswer.ts';
 import type { PromptPiece } from '../promptAt.ts';
 import type { ViewProps } from '../view.ts';
@@ -105,7 +107,7 @@ function Origin({ engine, fragment }: Pick<FragmentRowProps, 'engine' | 'fragmen
   return (
     <span className="muted origin grow" title={source}>
       {component === undefined ? by : `<${component}>`}
-      {place !== undefined && ` ${place}`} since {new Date(since).toLocaleTimeString('en', { hour12: false })}
+      {place !== undefined && ` ${place}`} since {clock(since)}
     </span>
   );
 }
@@ -121,11 +123,7 @@ interface PieceProps {
 function Piece({ piece, marks, index, isSelected, onSelect }: PieceProps): ReactNode {
   const { text, fragment } = piece;
   if (!fragment) return <Marked text={text} marks={marks} />;
-  const onKeyDown = (event: KeyboardEvent): void => {
-    if (event.key !== 'Enter' && event.key !== ' ') return;
-    event.preventDefault();
-    onSelect(fragment);
-  };
+  const onSelected = (): void => onSelect(fragment);
   return (
     <span
       className="piece"
@@ -133,8 +131,8 @@ function Piece({ piece, marks, index, isSelected, onSelect }: PieceProps): React
       tabIndex={0}
       data-text={index}
       aria-pressed={isSelected}
-      onClick={() => onSelect(fragment)}
-      onKeyDown={onKeyDown}
+      onClick={onSelected}
+      onKeyDown={keys({ Enter: onSelected, ' ': onSelected })}
     >
       <Marked text={text} marks={marks} />
     </span>

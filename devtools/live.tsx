@@ -1,4 +1,6 @@
-import { useEffect, useState } from 'react';
+import { type ReactNode, useEffect, useState } from 'react';
+import { Alert } from './attempt.tsx';
+import { errorOf } from './reason.ts';
 
 /** The last result of a query that is repeated. */
 export interface Answer<T> {
@@ -20,6 +22,17 @@ export function useAnswer<M extends object, T>(question: Question<M, T>, moment:
   useEffect(() => queue.ask(moment));
   useEffect(() => () => queue.stop(), [queue]);
   return answer;
+}
+
+/** What to show in place of an answer: that it is awaited, or why there is none. */
+export function instead({ value, error }: Answer<unknown>, failed: string, awaited = 'Loading…'): ReactNode {
+  if (error)
+    return (
+      <Alert>
+        {failed}: {error.message}
+      </Alert>
+    );
+  return value === undefined && <p className="words grow">{awaited}</p>;
 }
 
 class Queue<M extends object, T> {
@@ -67,6 +80,6 @@ async function answerTo<T>(question: () => Promise<T>): Promise<Answer<T>> {
   try {
     return { value: await question() };
   } catch (error) {
-    return { error: error instanceof Error ? error : new Error(String(error)) };
+    return { error: errorOf(error) };
   }
 }

@@ -1,0 +1,151 @@
+import type { ReactNode } from 'react';
+
+// The parts that views are made of.
+
+/** The part of a view that scrolls, by keyboard too. */
+export function Scroll({ label, className = '', children }: ScrollProps): ReactNode {
+  return (
+    <div className={`scroll ${className}`} tabIndex={0} role="group" aria-label={label}>
+      {children}
+    </div>
+  );
+}
+
+interface ScrollProps {
+  readonly label: string;
+  readonly className?: string;
+  readonly children: ReactNode;
+}
+
+/** A choice that is on or off. */
+export function Check({ children, isOn, onToggle, title }: CheckProps): ReactNode {
+  return (
+    <label title={title}>
+      <input type="checkbox" checked={isOn} onChange={onToggle} /> {children}
+    </label>
+  );
+}
+
+interface CheckProps {
+  readonly children: ReactNode;
+  readonly isOn: boolean;
+  readonly onToggle: () => void;
+  readonly title?: string | undefined;
+}
+
+/** One option: its value, which is also its label, or both. */
+export type Option = string | readonly [value: string, label: string];
+
+/** A choice of one in a menu. */
+export function Select({
+  label,
+  className,
+  value,
+  options = [],
+  groups = {},
+  off,
+  onChange,
+}: SelectProps): ReactNode {
+  return (
+    <select
+      aria-label={label}
+      className={className}
+      value={value}
+      disabled={off}
+      onChange={({ target }) => onChange(target.value)}
+    >
+      {options.map(asOption)}
+      {Object.entries(groups).map(
+        ([name, some]) =>
+          some.length > 0 && (
+            <optgroup key={name} label={name}>
+              {some.map(asOption)}
+            </optgroup>
+          ),
+      )}
+    </select>
+  );
+}
+
+function asOption(option: Option): ReactNode {
+  const [value, label] = typeof option === 'string' ? [option, option] : option;
+  return (
+    <option key={value} value={value}>
+      {label}
+    </option>
+  );
+}
+
+interface SelectProps {
+  /** Where no text beside it says what is chosen. */
+  readonly label?: string;
+  readonly className?: string;
+  readonly value: string;
+  /** The options without a group stand first. */
+  readonly options?: readonly Option[];
+  readonly groups?: Readonly<Record<string, readonly Option[]>>;
+  readonly off?: boolean;
+  readonly onChange: (value: string) => void;
+}
+
+/** Facts in two columns; those without a value are left out. */
+export function Facts({ label, className = '', facts }: FactsProps): ReactNode {
+  return (
+    <dl className={`facts ${className}`} aria-label={label}>
+      {facts.map(
+        ([name, value]) =>
+          value !== undefined && (
+            <div key={name}>
+              <dt>{name}</dt>
+              <dd dir="auto" className={value === NOT_TOLD ? 'muted' : undefined}>
+                {value}
+              </dd>
+            </div>
+          ),
+      )}
+    </dl>
+  );
+}
+
+interface FactsProps {
+  readonly label?: string;
+  readonly className?: string;
+  readonly facts: readonly Fact[];
+}
+
+export type Fact = readonly [name: string, value: ReactNode];
+
+/** The value of a fact that nobody told, where one would look for it. */
+export const NOT_TOLD = 'not told';
+
+/** The facts that are there, on one line. */
+export function dashed(...facts: readonly (string | false | null | undefined)[]): string {
+  return facts.filter(Boolean).join(' - ');
+}
+
+/** Shows more of a list that is cut. */
+export function More({
+  children,
+  onMore,
+}: {
+  readonly children: ReactNode;
+  readonly onMore: () => void;
+}): ReactNode {
+  return (
+    <p className="words">
+      <button type="button" onClick={onMore}>
+        {children}
+      </button>
+    </p>
+  );
+}
+
+/** Handles the keys that are named, and keeps them from all others. */
+export function keys(acts: Readonly<Record<string, (() => void) | false | undefined>>) {
+  return (event: { readonly key: string; preventDefault(): void }): void => {
+    const act = Object.hasOwn(acts, event.key) && acts[event.key];
+    if (!act) return;
+    event.preventDefault();
+    act();
+  };
+}
