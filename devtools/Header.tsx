@@ -9,10 +9,15 @@ export function Engines({ engines, picked, onPick }: EnginesProps): ReactNode {
       label="Chat"
       className="engines"
       value={String(picked)}
-      options={engines.map(({ chat }, i) => [String(i), chat?.title || `Untitled chat ${i + 1}`])}
+      options={engines.map((engine, i) => [String(i), nameOf(engine)])}
       onChange={(index) => onPick(Number(index))}
     />
   );
+}
+
+/** What a person knows a chat by: its title, else its first words. Its id says nothing, and stands where there are none. */
+function nameOf(engine: ContextEngine): string {
+  return engine.chat?.title || engine.graph().nodes[0]?.content || engine.chatId;
 }
 
 interface EnginesProps {

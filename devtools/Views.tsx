@@ -1,3 +1,4 @@
+import { watchSize } from './resized.ts';
 import { type ContextEngine, useEngine } from 'contextree';
 import {
   type DragEvent,
@@ -173,12 +174,7 @@ function useIsCut(list: RefObject<HTMLElement | null>): boolean {
   const [isCut, setCut] = useState(false);
   useLayoutEffect(() => {
     const element = list.current;
-    if (!element || typeof ResizeObserver === 'undefined') return undefined;
-    const look = (): void => setCut(element.scrollWidth > element.clientWidth);
-    const observer = new ResizeObserver(look);
-    observer.observe(element);
-    look();
-    return () => observer.disconnect();
+    return watchSize(element, () => setCut(element !== null && element.scrollWidth > element.clientWidth));
   }, [list]);
   return isCut;
 }

@@ -20,9 +20,7 @@ export function Alert({ children, onClose }: AlertProps): ReactNode {
     <div className="alert" role="alert">
       {children}
       {onClose && (
-        <button type="button" className="icon" aria-label="Close the message" onClick={onClose}>
-          ×
-        </button>
+        <button type="button" className="icon close" aria-label="Close the message" onClick={onClose} />
       )}
     </div>
   );

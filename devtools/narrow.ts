@@ -1,3 +1,4 @@
+import { watchSize } from './resized.ts';
 import { useLayoutEffect, useState } from 'react';
 
 /** The width below which a panel has no room for two columns, in CSS pixels. */
@@ -10,13 +11,9 @@ export function useNarrow(): {
 } {
   const [element, ref] = useState<HTMLElement | null>(null);
   const [isNarrow, setNarrow] = useState(true);
-  useLayoutEffect(() => {
-    if (!element || typeof ResizeObserver === 'undefined') return undefined;
-    const look = (): void => setNarrow(element.clientWidth < SPLIT);
-    const observer = new ResizeObserver(look);
-    observer.observe(element);
-    look();
-    return () => observer.disconnect();
-  }, [element]);
+  useLayoutEffect(
+    () => watchSize(element, () => setNarrow(!element || element.clientWidth < SPLIT)),
+    [element],
+  );
   return { ref, isNarrow };
 }

@@ -87,6 +87,7 @@ button:focus-visible,select:focus-visible,input:focus-visible,textarea:focus-vis
 .muted{color:var(--muted)}
 .words{margin:0;padding:24px 16px;color:var(--muted);text-align:center;text-wrap:balance}
 .alert{display:flex;justify-content:space-between;gap:6px;margin:0;padding:6px 10px;color:var(--alert);border-bottom:1px solid var(--line);overflow-wrap:anywhere}
+.close::before{content:"×"}
 .unseen{position:absolute;width:1px;height:1px;overflow:hidden;clip-path:inset(50%);white-space:nowrap}
 h2{font-size:12px;font-weight:600;margin:0}
 code,pre,.code{font:11px/1.5 ui-monospace,Menlo,Consolas,monospace}

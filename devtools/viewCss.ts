@@ -50,7 +50,6 @@ font-variant-numeric:tabular-nums}
 .model select{max-width:150px}
 .size{padding:8px 10px}
 .size p{margin:0}
-.size p.over{color:var(--alert);font-weight:600}
 .meter{display:flex;height:8px;margin:6px 0 4px;border:1px solid var(--edge);border-radius:4px;overflow:hidden}
 .meter span{background:var(--branch-1)}
 .meter .system{background:var(--accent)}
@@ -59,7 +58,6 @@ font-variant-numeric:tabular-nums}
 .fragments{list-style:none;margin:4px 10px 0;padding:0}
 .fragments li{display:flex;align-items:baseline}
 .fragments .grow{overflow:hidden;text-overflow:ellipsis;white-space:nowrap}
-.role{display:flex;justify-content:space-between;align-items:baseline}
 .note{margin:0;padding:6px 10px;color:var(--warn);border-top:1px solid var(--line)}
 .chip{display:inline-block;margin:0 1px;padding:0 4px;border:1px solid var(--warn);border-radius:3px;color:var(--warn);
 font:10px/14px ui-monospace,Menlo,Consolas,monospace;unicode-bidi:isolate;direction:ltr}
@@ -71,7 +69,7 @@ font:10px/14px ui-monospace,Menlo,Consolas,monospace;unicode-bidi:isolate;direct
 .turn{padding:6px 10px;border-top:1px solid var(--line)}
 .turns>.turn:first-child,.faces+.turn{border-top:0}
 .part a.text{display:block;padding:0}
-.role{font-size:11px;font-weight:600;color:var(--muted)}
+.role{display:flex;justify-content:space-between;align-items:baseline;font-size:11px;font-weight:600;color:var(--muted)}
 .turn .text{padding:2px 0}
 .part{margin:4px 0 0;padding:4px 6px;background:var(--raised);border-radius:4px}
 .part .text{padding:0}
@@ -85,12 +83,12 @@ font:10px/14px ui-monospace,Menlo,Consolas,monospace;unicode-bidi:isolate;direct
 a{color:var(--accent)}
 .faces{padding:6px 10px;border-bottom:1px solid var(--line)}
 .more{padding:4px 10px;border-bottom:1px solid var(--line)}
-.more summary{cursor:pointer;min-height:24px;color:var(--muted)}
+.more summary{color:var(--muted)}
 .more ol{margin:0 0 4px;padding-left:20px}
 .more .facts{padding:2px 0 4px;border:0}
 .revision h2{padding:8px 10px 0;color:var(--muted);font-weight:600}
 .edit{display:flex;flex-direction:column;gap:6px;padding:8px 0 0;border-bottom:1px solid var(--line)}
-.edit textarea{margin:0 10px;resize:vertical}
+.edit textarea{margin:0 10px;width:auto}
 .edit .bar{flex-wrap:wrap;border:0}
 .edit .bar .grow{flex-basis:100%}
 .end{flex:1;min-width:0}
@@ -147,14 +145,13 @@ h2 .muted{font-weight:400}
 .root .key-reserve{background:var(--branch-6)}
 .root .key-free{background:var(--raised)}
 .figures{margin:2px 0 0;font-size:11px;overflow-wrap:anywhere}
-.over{color:var(--alert);font-weight:600}
+.view p.over{color:var(--alert);font-weight:600}
 .turn.here{box-shadow:inset 2px 0 var(--accent)}
 .turn .question{padding:0;overflow:hidden;text-overflow:ellipsis;white-space:nowrap;text-align:left;font-weight:600}
 .table{border-collapse:collapse;margin:4px 0;font-variant-numeric:tabular-nums}
 .table th,.table td{padding:2px 12px 2px 0;text-align:left;font-weight:400;vertical-align:top;overflow-wrap:anywhere}
 .table thead th{color:var(--muted);font-size:11px}
 summary{cursor:pointer;min-height:24px}
-summary:focus-visible{outline:2px solid var(--accent)}
 .cache{margin:2px 0 0;font-size:12px}
 .cache p{margin:4px 0}
 .broke{color:var(--alert)}
@@ -163,9 +160,7 @@ summary:focus-visible{outline:2px solid var(--accent)}
 .form fieldset{margin:0;padding:2px 8px 6px;border:1px solid var(--line);border-radius:4px;display:flex;flex-wrap:wrap;gap:2px 14px}
 .form legend{color:var(--muted);font-size:11px;padding:0 4px}
 .field{flex-direction:column;align-items:stretch;color:var(--muted);font-size:11px}
-textarea{font:inherit;color:var(--text);background:var(--ground);border:1px solid var(--edge);border-radius:4px;
-padding:4px 6px;width:100%;resize:vertical;box-sizing:border-box}
-textarea:focus-visible{outline:2px solid var(--accent);outline-offset:-2px}
+textarea{color:var(--text);padding:4px 6px;width:100%;resize:vertical}
 button:disabled,fieldset:disabled{color:var(--muted);cursor:default;opacity:.7}
 .primary{background:var(--accent);color:var(--on-accent);border-color:var(--accent)}
 .primary:hover{background:var(--accent);filter:brightness(1.1)}

@@ -1,3 +1,4 @@
+import { watchSize } from './resized.ts';
 import { type RefObject, useCallback, useLayoutEffect, useRef, useState } from 'react';
 
 /**
@@ -37,14 +38,7 @@ export function useRowWindow(count: number, height: number): RowWindow {
     setSight((before) => (before.top === top && before.page === page ? before : { top, page }));
   }, [height]);
 
-  useLayoutEffect(() => {
-    const element = ref.current;
-    look();
-    if (!element || typeof ResizeObserver === 'undefined') return undefined;
-    const observer = new ResizeObserver(look);
-    observer.observe(element);
-    return () => observer.disconnect();
-  }, [look]);
+  useLayoutEffect(() => watchSize(ref.current, look), [look]);
 
   const reveal = useCallback(
     (row: number) => {

@@ -1,31 +1,19 @@
 import type { ContextEngine, EngineState } from 'contextree';
-import {
-  type KeyboardEvent,
-  type MouseEvent,
-  type ReactNode,
-  useEffect,
-  useId,
-  useMemo,
-  useRef,
-} from 'react';
+import { type ReactNode, useMemo } from 'react';
 import { Dressed } from '../Dressed.tsx';
 import { canFold, forkRows, type GraphModel, isFolded, shownFor, visibleRows } from '../graphRows.ts';
-import { useRowHeight } from '../rowHeight.ts';
 import { type Moment, type RowState, rowState } from '../rowState.ts';
-import { rowAfterKey, useRowWindow } from '../windowing.ts';
 import type { ColumnName } from '../columns.ts';
+import { Rows } from './Rows.tsx';
 import { type Fold, lineOf, messageAt, Row, type RowPlace } from './GraphRow.tsx';
 
 /** The rows of the graph: a list with one Tab stop; only visible rows are mounted. */
 export function GraphList(props: GraphListProps): ReactNode {
   const { engine, model, state, selected, onSelect, onRead, onCheckOut, choices, onFold } = props;
-  const { onAction, found, marked, naming, columns, takesFocus } = props;
+  const { onAction, found, marked, naming, columns = [], takesFocus } = props;
   const { branches, headKey: hereKey, revision } = state;
-  const idPrefix = useId();
   const rows = useMemo(() => visibleRows(model, choices), [model, choices]);
   const rowOf = useMemo(() => rowByNode(rows, model.nodes.length), [rows, model]);
-  const height = useRowHeight();
-  const { ref, onScroll, first, end, page, reveal } = useRowWindow(rows.length, height);
   const hits = useMemo(() => found && new Set(found), [found]);
   const moment = useMemo(
     () => ({ engine, model, headKey: hereKey, revision }),
@@ -37,109 +25,83 @@ export function GraphList(props: GraphListProps): ReactNode {
     return rowOf[shownFor(model, choices, node)] ?? 0;
   };
   const cursor = shownRow(selected ?? hereKey);
-  useFollow(selected ?? hereKey, () => reveal(cursor));
-  useEffect(() => {
-    if (takesFocus) ref.current?.focus();
-  }, [takesFocus, ref]);
 
   const keyAtRow = (row: number): string => model.nodes[rows[row] ?? 0]?.key ?? '';
-  const moveTo = (row: number): void => {
-    onSelect(keyAtRow(row));
-    reveal(row);
-  };
-  const fold = (row: number, folded: boolean): void => {
-    onSelect(keyAtRow(row));
+  const moveTo = (row: number): void => onSelect(keyAtRow(row));
+  const fold = (row: number, folded: boolean): true => {
+    moveTo(row);
     onFold(keyAtRow(row), folded);
+    return true;
   };
-  const onKeyDown = (event: KeyboardEvent): void => {
-    if (event.ctrlKey || event.metaKey || event.altKey || event.target !== event.currentTarget) return;
-    const target = rowAfterKey(event.key, cursor, rows.length, page);
+  const read = (row: number): true => {
+    moveTo(row);
+    onRead(keyAtRow(row));
+    return true;
+  };
+  const onKey = (key: string): number | boolean => {
     const node = rows[cursor] as number;
-    if (target !== undefined) moveTo(target);
-    else if (event.key === 'Enter') onCheckOut(keyAtRow(cursor));
-    else if (event.key === ' ') {
-      moveTo(cursor);
-      onRead(keyAtRow(cursor));
-    } else if (event.key === 'ArrowRight' && isFolded(model, choices, node)) fold(cursor, false);
-    else if (event.key === 'ArrowLeft' && canFold(model, node) && !isFolded(model, choices, node))
-      fold(cursor, true);
-    else if (event.key === '[' || event.key === ']')
-      moveTo(forkAfter(event.key, cursor, forkRows(model, rows)));
-    else if (onAction(event.key, keyAtRow(cursor))) event.preventDefault();
-    else if (event.key === 'ArrowLeft') moveTo(rowOf[model.lanes.parent[node] as number] ?? cursor);
-    else return;
-    event.preventDefault();
+    const shown = foldOf(model, choices, node);
+    if (key === ' ') return read(cursor);
+    if (key === 'ArrowRight' && shown === 'folded') return fold(cursor, false);
+    if (key === 'ArrowLeft' && shown === 'open') return fold(cursor, true);
+    if (key === '[' || key === ']') return forkAfter(key, cursor, forkRows(model, rows));
+    if (key === 'ArrowLeft') return rowOf[model.lanes.parent[node] as number] ?? cursor;
+    if (key !== 'Enter') return onAction?.(key, keyAtRow(cursor)) ?? false;
+    onCheckOut(keyAtRow(cursor));
+    return true;
   };
-  const onClick = (event: MouseEvent): void => {
-    const row = rowOfEvent(event);
-    if (row === undefined) return;
-    if ((event.target as Element).closest('.fold')) fold(row, !isFolded(model, choices, rows[row] as number));
-    else {
-      onSelect(keyAtRow(row));
-      onRead(keyAtRow(row));
-    }
+  const onClick = (row: number, target: Element): void => {
+    if (target.closest('.fold')) fold(row, !isFolded(model, choices, rows[row] as number));
+    else read(row);
   };
 
-  const mounted = Array.from({ length: end - first }, (_, i) => first + i);
   return (
     <>
       {columns.length > 0 && <Dressed>{({ Heads }) => <Heads columns={columns} />}</Dressed>}
-      <div
-        ref={ref}
-        className="rows graph"
+      <Rows
+        className="graph"
         role="treegrid"
-        aria-label="Messages of the chat"
-        aria-rowcount={rows.length}
-        aria-activedescendant={cursor >= first && cursor < end ? `${idPrefix}${cursor}` : undefined}
-        tabIndex={0}
-        onScroll={onScroll}
-        onKeyDown={onKeyDown}
+        label="Messages of the chat"
+        count={rows.length}
+        cursor={cursor}
+        followed={selected ?? hereKey}
+        onMove={moveTo}
+        onKey={onKey}
         onClick={onClick}
+        takesFocus={takesFocus}
       >
-        <div role="presentation" style={{ height: rows.length * height }}>
-          {mounted.map((row) => {
-            const node = rows[row] as number;
-            const message = messageAt(model, node);
-            return (
-              <Row
-                key={message.key}
-                id={`${idPrefix}${row}`}
-                row={row}
-                height={height}
-                model={model}
-                node={node}
-                branches={branches}
-                {...seenAt(moment, message)}
-                isHere={message.key === hereKey}
-                isCursor={row === cursor}
-                isHit={hits?.has(message.key)}
-                isMarked={message.key === marked}
-                fold={foldOf(model, choices, node)}
-                naming={message.key === naming?.key ? naming.field : undefined}
-              >
-                {columns.length > 0 && (
-                  <Dressed>
-                    {({ Cells }) => (
-                      <Cells engine={engine} messageKey={message.key} revision={revision} columns={columns} />
-                    )}
-                  </Dressed>
-                )}
-              </Row>
-            );
-          })}
-        </div>
-      </div>
+        {(row, box) => {
+          const node = rows[row] as number;
+          const message = messageAt(model, node);
+          const { key } = message;
+          return (
+            <Row
+              key={key}
+              box={box}
+              model={model}
+              node={node}
+              branches={branches}
+              {...seenAt(moment, message)}
+              isHere={key === hereKey}
+              isCursor={row === cursor}
+              isHit={hits?.has(key)}
+              isMarked={key === marked}
+              fold={foldOf(model, choices, node)}
+              naming={key === naming?.key ? naming.field : undefined}
+            >
+              {columns.length > 0 && (
+                <Dressed>
+                  {({ Cells }) => (
+                    <Cells engine={engine} messageKey={key} revision={revision} columns={columns} />
+                  )}
+                </Dressed>
+              )}
+            </Row>
+          );
+        }}
+      </Rows>
     </>
   );
-}
-
-/** Scrolls to another message when that is selected, or shown by the app while none is: it may be anywhere. */
-function useFollow(key: string | undefined, reveal: () => void): void {
-  const before = useRef<string | undefined>('');
-  useEffect(() => {
-    if (before.current !== key) reveal();
-    before.current = key;
-  });
 }
 
 /** The next or the previous fork's row; where there is none, the row stays. */
@@ -152,11 +114,6 @@ function rowByNode(rows: Int32Array, nodes: number): Int32Array {
   const rowOf = new Int32Array(nodes);
   for (let row = 0; row < rows.length; row += 1) rowOf[rows[row] as number] = row;
   return rowOf;
-}
-
-function rowOfEvent(event: MouseEvent): number | undefined {
-  const row = (event.target as Element).closest<HTMLElement>('[data-row]')?.dataset['row'];
-  return row === undefined ? undefined : Number(row);
 }
 
 function foldOf(model: GraphModel, choices: ReadonlyMap<string, boolean>, node: number): Fold {
@@ -176,20 +133,20 @@ interface GraphListProps {
   readonly onRead: (key: string) => void;
   readonly onCheckOut: (key: string) => void;
   /** Called with a key pressed on a message; returns whether it has a meaning. */
-  readonly onAction: (pressed: string, key: string) => boolean;
+  readonly onAction?: (pressed: string, key: string) => boolean;
   /** The keys of the hits; undefined without a search. */
-  readonly found: readonly string[] | undefined;
+  readonly found?: readonly string[] | undefined;
   /** What was folded or unfolded, by key. */
   readonly choices: ReadonlyMap<string, boolean>;
   readonly onFold: (key: string, isFolded: boolean) => void;
   /** The message marked for comparison. */
-  readonly marked: string | undefined;
+  readonly marked?: string | undefined;
   /** The message that is being named as a checkpoint. */
-  readonly naming: { readonly key: string; readonly field: ReactNode } | undefined;
+  readonly naming?: { readonly key: string; readonly field: ReactNode } | undefined;
   /** The columns that a person chose, in order. */
-  readonly columns: readonly ColumnName[];
+  readonly columns?: readonly ColumnName[];
   /** Whether the list takes the focus back. */
-  readonly takesFocus: boolean;
+  readonly takesFocus?: boolean;
 }
 
 /** What a row reads of the engine. */

@@ -1,3 +1,4 @@
+import type { RowBox } from './Rows.tsx';
 import type { CheckpointInfo, EngineState } from 'contextree';
 import type { ReactNode } from 'react';
 import { type GraphModel, headsWithin } from '../graphRows.ts';
@@ -8,7 +9,7 @@ import { BothEnds, BranchMark } from './Label.tsx';
 
 /** One message as a row of the graph: the lines of its lanes, its first words, and its branches and checkpoints. */
 export function Row(props: RowProps): ReactNode {
-  const { id, row, height, model, node, place, state, line, kinds, branches, children, naming } = props;
+  const { box, model, node, place, state, line, kinds, branches, children, naming } = props;
   const { isHere, isCursor, isHit, isMarked, fold } = props;
   const message = messageAt(model, node);
   const lane = model.lanes.lane[node] as number;
@@ -26,12 +27,10 @@ export function Row(props: RowProps): ReactNode {
   ];
   return (
     <div
-      id={id}
-      data-row={row}
+      {...box}
       className={classes.filter(Boolean).join(' ')}
-      style={{ top: row * height, height }}
       role="row"
-      aria-rowindex={row + 1}
+      aria-rowindex={box['data-row'] + 1}
       aria-level={place.depth}
       aria-posinset={place.position}
       aria-setsize={place.count}
@@ -43,7 +42,7 @@ export function Row(props: RowProps): ReactNode {
       <Glyphs
         model={model}
         node={node}
-        height={height}
+        height={box.style.height}
         isFolded={fold === 'folded'}
         isCheckpoint={checkpoints.length > 0}
       />
@@ -68,9 +67,7 @@ export function Row(props: RowProps): ReactNode {
 }
 
 interface RowProps {
-  readonly id: string;
-  readonly row: number;
-  readonly height: number;
+  readonly box: RowBox;
   readonly model: GraphModel;
   readonly node: number;
   readonly place: RowPlace;

@@ -212,25 +212,17 @@ function Past({ engine, state, past, hereKey, onCheckOut, onRead }: PastProps): 
           engine={engine}
           model={model}
           state={{ branches, headKey: hereKey, revision: state.revision }}
-          marked={undefined}
-          naming={undefined}
-          columns={NO_COLUMNS}
           selected={known}
           onSelect={select}
           onRead={(key) => key === known && onRead(key)}
           onCheckOut={onCheckOut}
-          onAction={() => false}
-          found={undefined}
           choices={choices}
           onFold={(at, isFolded) => setChoices(new Map(choices).set(at, isFolded))}
-          takesFocus={false}
         />
       )}
     </section>
   );
 }
-
-const NO_COLUMNS: readonly [] = [];
 
 interface PastProps extends Pick<ViewProps, 'engine' | 'state'> {
   readonly past: PastGraph;

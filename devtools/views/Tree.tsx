@@ -1,19 +1,9 @@
-import {
-  type KeyboardEvent,
-  type MouseEvent,
-  type ReactNode,
-  useEffect,
-  useId,
-  useMemo,
-  useState,
-} from 'react';
-import { useRowHeight } from '../rowHeight.ts';
+import { type ReactNode, useMemo, useState } from 'react';
 import { type TreeRow, treeRows } from '../treeRows.ts';
-import { rowAfterKey, useRowWindow } from '../windowing.ts';
+import { type RowBox, Rows } from './Rows.tsx';
 
 /** A value as a tree with one Tab stop; only visible rows are mounted. */
 export function Tree({ label, value, opened, shown, asideOf }: TreeProps): ReactNode {
-  const idPrefix = useId();
   const [open, setOpen] = useState<ReadonlySet<string>>(() => new Set(opened));
   const [cursorPath, setCursorPath] = useState('');
   const [lastShown, setLastShown] = useState<string>();
@@ -25,75 +15,51 @@ export function Tree({ label, value, opened, shown, asideOf }: TreeProps): React
     }
   }
   const rows = useMemo(() => treeRows(value, open), [value, open]);
-  const height = useRowHeight();
-  const { ref, onScroll, first, end, page, reveal } = useRowWindow(rows.length, height);
   const cursor = Math.max(
     0,
     rows.findIndex((row) => row.path === cursorPath),
   );
 
-  // The row may be anywhere.
-  useEffect(() => {
-    if (shown !== undefined) reveal(rows.findIndex((row) => row.path === shown));
-    // oxlint-disable-next-line react/exhaustive-deps -- only when it is another one, not when rows open
-  }, [shown, reveal]);
-
-  const moveTo = (row: number): void => {
-    setCursorPath(rows[row]?.path ?? '');
-    reveal(row);
-  };
-  const toggle = ({ path, isOpen }: TreeRow): void => {
+  const moveTo = (row: number): void => setCursorPath(rows[row]?.path ?? '');
+  const toggle = ({ path, isOpen }: TreeRow): true => {
     const paths = new Set(open);
     if (isOpen) paths.delete(path);
     else paths.add(path);
     setOpen(paths);
+    return true;
   };
-  const onKeyDown = (event: KeyboardEvent): void => {
+  const onKey = (key: string): number | boolean => {
     const row = rows[cursor];
-    if (!row || event.ctrlKey || event.metaKey || event.altKey) return;
-    const target = rowAfterKey(event.key, cursor, rows.length, page);
-    if (target !== undefined) moveTo(target);
-    else if (event.key === 'ArrowRight' && row.isOpen === true) moveTo(cursor + 1);
-    else if (event.key === 'ArrowRight' && row.isOpen === false) toggle(row);
-    else if (event.key === 'ArrowLeft' && row.isOpen === true) toggle(row);
-    else if (event.key === 'ArrowLeft') moveTo(parentRow(rows, cursor));
-    else if (event.key === 'Enter' || event.key === ' ') toggle(row);
-    else return;
-    event.preventDefault();
+    if (!row) return false;
+    if (key === 'ArrowRight' && row.isOpen !== undefined) return row.isOpen ? cursor + 1 : toggle(row);
+    if (key === 'ArrowLeft') return row.isOpen === true ? toggle(row) : parentRow(rows, cursor);
+    return (key === 'Enter' || key === ' ') && toggle(row);
   };
-  const onClick = (event: MouseEvent): void => {
-    const index = (event.target as Element).closest<HTMLElement>('[data-row]')?.dataset['row'];
-    const row = rows[Number(index ?? -1)];
+  const onClick = (index: number): void => {
+    const row = rows[index];
     if (!row) return;
-    setCursorPath(row.path);
+    moveTo(index);
     toggle(row);
   };
   return (
-    <div
-      ref={ref}
-      className="rows tree code"
+    <Rows
+      className="tree code"
       role="tree"
-      aria-label={label}
-      aria-activedescendant={cursor >= first && cursor < end ? `${idPrefix}${cursor}` : undefined}
-      tabIndex={0}
-      onScroll={onScroll}
-      onKeyDown={onKeyDown}
+      label={label}
+      count={rows.length}
+      cursor={cursor}
+      followed={shown}
+      onMove={moveTo}
+      onKey={onKey}
       onClick={onClick}
     >
-      <div role="presentation" style={{ height: rows.length * height }}>
-        {rows.slice(first, end).map((row, i) => (
-          <Item
-            key={row.path}
-            id={`${idPrefix}${first + i}`}
-            index={first + i}
-            height={height}
-            row={row}
-            isCursor={first + i === cursor}
-            aside={asideOf?.(row.path)}
-          />
-        ))}
-      </div>
-    </div>
+      {(index, box) => {
+        const row = rows[index] as TreeRow;
+        return (
+          <Item key={row.path} box={box} row={row} isCursor={index === cursor} aside={asideOf?.(row.path)} />
+        );
+      }}
+    </Rows>
   );
 }
 
@@ -121,22 +87,19 @@ function parentRow(rows: readonly TreeRow[], from: number): number {
 }
 
 interface ItemProps {
-  readonly id: string;
-  readonly index: number;
-  readonly height: number;
+  readonly box: RowBox;
   readonly row: TreeRow;
   readonly isCursor: boolean;
   readonly aside: ReactNode;
 }
 
-function Item({ id, index, height, row, isCursor, aside }: ItemProps): ReactNode {
+function Item({ box, row, isCursor, aside }: ItemProps): ReactNode {
   const sign = row.isOpen === undefined ? '' : row.isOpen ? '▾' : '▸';
   return (
     <div
-      id={id}
-      data-row={index}
+      {...box}
       className={isCursor ? 'row cursor' : 'row'}
-      style={{ top: index * height, height, paddingLeft: 6 + (row.level - 1) * 12 }}
+      style={{ ...box.style, paddingLeft: 6 + (row.level - 1) * 12 }}
       role="treeitem"
       aria-level={row.level}
       aria-posinset={row.position}

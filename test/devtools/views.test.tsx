@@ -35,7 +35,7 @@ it('shows one of several engines, and the chosen one stays while one looks at ot
   await act(() => first.updateChat({ title: 'Tea' }));
   await open(first, undefined, { engines: [first, second] });
   const choice = panel().getByRole('combobox', { name: 'Chat' });
-  expect([...choice.children].map(({ textContent }) => textContent)).toEqual(['Tea', 'a second chat']);
+  expect([...choice.children].map(({ textContent }) => textContent)).toEqual(['Tea', 'of the second']);
   expect(panel().getAllByRole('row')).toHaveLength(2);
   await press(panel().getAllByRole('row')[0] as HTMLElement);
   await act(async () => void fireEvent.change(choice, { target: { value: '1' } }));
