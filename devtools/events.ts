@@ -18,8 +18,7 @@ export interface Logged {
 export class EventLog {
   readonly #engine: ContextEngine;
   readonly #readers = new Set<() => void>();
-  #entries: Logged[] = [];
-  #told: readonly Logged[] = [];
+  #entries: readonly Logged[] = [];
   readonly #seen = new WeakSet<ContextEvent>();
   #listeners = 0;
   #count = 0;
@@ -44,19 +43,20 @@ export class EventLog {
     if (this.#seen.has(event)) return;
     this.#seen.add(event);
     const last = this.#entries.at(-1);
-    const count = last && isSameDraft(last.event, event) ? last.count + 1 : 1;
-    if (count > 1) this.#entries.pop();
-    this.#entries.push({ number: count > 1 ? this.#count : ++this.#count, event, count });
-    if (this.#entries.length > LIMIT) this.#entries.shift();
+    const isMore = last && isSameDraft(last.event, event);
+    const entry = isMore
+      ? { ...last, event, count: last.count + 1 }
+      : { number: ++this.#count, event, count: 1 };
+    this.#set([...this.#entries.slice(0, isMore ? -1 : undefined), entry].slice(-LIMIT));
+  }
+
+  #set(entries: readonly Logged[]): void {
+    this.#entries = entries;
     for (const reader of this.#readers) reader();
   }
 
   /** The events, oldest first; the same list until there is a new one. */
-  readonly list = (): readonly Logged[] => {
-    const last = this.#entries.at(-1);
-    const isNew = last !== this.#told.at(-1) || this.#entries.length !== this.#told.length;
-    return isNew ? (this.#told = [...this.#entries]) : this.#told;
-  };
+  readonly list = (): readonly Logged[] => this.#entries;
 
   /** Notifies of each event; returns a function that unsubscribes. */
   subscribe(reader: () => void): () => void {
@@ -65,8 +65,7 @@ export class EventLog {
   }
 
   clear(): void {
-    this.#entries = [];
-    for (const reader of this.#readers) reader();
+    this.#set([]);
   }
 }
 

@@ -28,16 +28,12 @@ const LINE = 120;
 
 /** The rows of a value, top down; `open` holds the paths of the open ones. */
 export function treeRows(value: unknown, open: ReadonlySet<string>): TreeRow[] {
-  const rows: TreeRow[] = [];
-  const stack = childrenOf(value, '', 1).toReversed();
-  for (let child = stack.pop(); child; child = stack.pop()) {
-    const { path, key, level, position, count } = child;
-    const isOpen = hasChildren(child.value) ? open.has(path) : undefined;
-    rows.push({ path, key, level, position, count, ...summary(child.value), isOpen });
-    // One by one: a call can't take as many arguments as a record may have fields.
-    if (isOpen) for (const one of childrenOf(child.value, path, level + 1).toReversed()) stack.push(one);
-  }
-  return rows;
+  const isOpen = (child: Child): boolean => open.has(child.path);
+  return [...walk(value, isOpen)].map(({ value: own, ...row }) => ({
+    ...row,
+    ...summary(own),
+    isOpen: hasChildren(own) ? open.has(row.path) : undefined,
+  }));
 }
 
 /**
@@ -51,20 +47,28 @@ export async function findRows(
 ): Promise<readonly string[]> {
   const wanted = words.toLowerCase();
   const found: string[] = [];
-  const stack = childrenOf(value, '', 1).toReversed();
   let seen = 0;
-  for (let child = stack.pop(); child && found.length < most; child = stack.pop()) {
-    const isNode = !(child.value instanceof Range);
-    if (isNode && says(child, wanted)) found.push(child.path);
-    // A long text was searched whole; its lines are no hits of their own.
-    if (typeof child.value !== 'string')
-      for (const one of childrenOf(child.value, child.path, child.level + 1).toReversed()) stack.push(one);
+  // A long text was searched whole; its lines are no hits of their own.
+  for (const child of walk(value, (one) => typeof one.value !== 'string')) {
+    if (!(child.value instanceof Range) && says(child, wanted)) found.push(child.path);
+    if (found.length === most) break;
     seen += 1;
     if (seen % 2_000 !== 0) continue;
     await new Promise((resolve) => void setTimeout(resolve));
     if (signal.aborted) return [];
   }
   return found;
+}
+
+/** All that is in a value, top down, and in what is entered of it. */
+function* walk(value: unknown, isEntered: (child: Child) => boolean): Generator<Child> {
+  const stack = childrenOf(value, '', 1).toReversed();
+  for (let child = stack.pop(); child; child = stack.pop()) {
+    yield child;
+    // One by one: a call can't take as many arguments as a record may have fields.
+    if (isEntered(child))
+      for (const one of childrenOf(child.value, child.path, child.level + 1).toReversed()) stack.push(one);
+  }
 }
 
 function says({ key, value }: Child, wanted: string): boolean {
