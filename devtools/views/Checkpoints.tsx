@@ -30,6 +30,12 @@ export function Checkpoints({ engine, state, onOpen }: ViewProps): ReactNode {
     setNaming(false);
     if (point && name !== '' && name !== point.name) attempt(() => engine.renameCheckpoint(point.name, name));
   };
+  const acts: readonly (readonly [label: string, act: () => void, title?: string])[] = [
+    ['Show in Graph', show],
+    ['Restore', restore, 'Makes a branch that ends there, and shows it'],
+    ['Rename', () => setNaming(true)],
+    ['Delete', () => point && attempt(() => engine.deleteCheckpoint(point.name)), 'The message stays'],
+  ];
   return (
     <>
       {alert}
@@ -49,28 +55,11 @@ export function Checkpoints({ engine, state, onOpen }: ViewProps): ReactNode {
       ) : (
         <footer className="bar wrap">
           <span className="grow">{counted(checkpoints.length, 'checkpoint')}</span>
-          <button type="button" disabled={!point} onClick={show}>
-            Show in Graph
-          </button>
-          <button
-            type="button"
-            disabled={!point}
-            title="Makes a branch that ends there, and shows it"
-            onClick={restore}
-          >
-            Restore
-          </button>
-          <button type="button" disabled={!point} onClick={() => setNaming(true)}>
-            Rename
-          </button>
-          <button
-            type="button"
-            disabled={!point}
-            title="The message stays"
-            onClick={() => point && attempt(() => engine.deleteCheckpoint(point.name))}
-          >
-            Delete
-          </button>
+          {acts.map(([label, act, title]) => (
+            <button key={label} type="button" disabled={!point} title={title} onClick={act}>
+              {label}
+            </button>
+          ))}
           <button
             type="button"
             disabled={!engine.operations().some((one) => one.state === 'undoable')}

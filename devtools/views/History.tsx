@@ -140,31 +140,24 @@ async function pastAt({ engine, at }: Moment): Promise<PastGraph | undefined> {
   return at === undefined ? undefined : engine.graph({ at });
 }
 
-/** The operations that Undo and Redo act on. */
+/** Undo and redo, and the operations that they act on. */
 function Undo({ engine, state, attempt }: UndoProps): ReactNode {
   const operations = operationsOf({ engine, state });
-  const undo = operations.findLast((one) => one.state !== 'undone');
-  const redo = operations.find((one) => one.state === 'undone');
-  return (
-    <>
-      <button
-        type="button"
-        disabled={!undo}
-        title={undo && `Undo: ${undo.kind} ${undo.label}`}
-        onClick={() => attempt(() => engine.undo())}
-      >
-        Undo
-      </button>
-      <button
-        type="button"
-        disabled={!redo}
-        title={redo && `Redo: ${redo.kind} ${redo.label}`}
-        onClick={() => attempt(() => engine.redo())}
-      >
-        Redo
-      </button>
-    </>
-  );
+  const acts = [
+    ['Undo', operations.findLast((one) => one.state !== 'undone'), () => engine.undo()],
+    ['Redo', operations.find((one) => one.state === 'undone'), () => engine.redo()],
+  ] as const;
+  return acts.map(([label, of, act]) => (
+    <button
+      key={label}
+      type="button"
+      disabled={!of}
+      title={of && `${label}: ${of.kind} ${of.label}`}
+      onClick={() => attempt(act)}
+    >
+      {label}
+    </button>
+  ));
 }
 
 interface UndoProps extends Pick<ViewProps, 'engine' | 'state'> {

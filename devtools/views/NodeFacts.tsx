@@ -12,26 +12,21 @@ export function NodeFacts({ node, message, calls, holders, versions, isOpen }: N
   const { model, usage } = toldBy(calls, message);
   const last = calls.at(-1);
   const estimated = message ? estimateOf(message) : undefined;
+  /** A fact of answers. */
+  const told = (value: string | undefined): string | undefined =>
+    isAnswer ? (value ?? NOT_TOLD) : undefined;
   const facts: readonly Fact[] = [
     ['When', new Date(node.createdAt).toLocaleString()],
     ['Status', statusOf(node, last)],
-    ...(isAnswer
-      ? ([
-          ['Model', model ?? NOT_TOLD],
-          ['Usage', usage ? usageIn(usage) : NOT_TOLD],
-        ] as const)
-      : []),
+    ['Model', told(model)],
+    ['Usage', told(usage && usageIn(usage))],
     [
       'Estimated',
       estimated === undefined ? undefined : `~${count(estimated)} tokens${offBy(estimated, usage, message)}`,
     ],
-    ...(isAnswer
-      ? ([
-          ['First word', last?.firstMs === undefined ? NOT_TOLD : `after ${span(last.firstMs)}`],
-          ['Took', last ? `${span(last.ms)}${last.steps > 1 ? ` in ${last.steps} steps` : ''}` : NOT_TOLD],
-          ['Finish', last?.finishReason ?? NOT_TOLD],
-        ] as const)
-      : []),
+    ['First word', told(last?.firstMs === undefined ? undefined : `after ${span(last.firstMs)}`)],
+    ['Took', told(last && `${span(last.ms)}${last.steps > 1 ? ` in ${last.steps} steps` : ''}`)],
+    ['Finish', told(last?.finishReason)],
     ['Branches', holders.branches.join(', ') || 'none that is not deleted'],
     ['Checkpoints', holders.checkpoints.join(', ') || undefined],
   ];
