@@ -46,7 +46,7 @@ export class BranchChat<M extends UIMessage> extends OurChat<M> {
   #sending: Promise<unknown> = Promise.resolve();
   #answering: Promise<unknown> = Promise.resolve();
 
-  /** Made by the registry, which has so many `others`. Without a branch the chat waits until it is given one. */
+  /** Made by the registry; `others`: how many chats it has already. Without a branch the chat waits until it is given one. */
   constructor(host: ChatHost<M>, branchId?: string, others?: number) {
     const { options } = host;
     const init: ChatInit<M> = {
@@ -168,7 +168,7 @@ export class BranchChat<M extends UIMessage> extends OurChat<M> {
     if (isNew && this.isBusy) list.prepend(messages as readonly M[]);
     else if (isNew) {
       list.follow(messages as readonly M[], remoteMessages as readonly M[]);
-      // The answer of the other tab, for which a request was refused, has ended.
+      // The other tab's answer, because of which a request was refused, has ended.
       if (isOver && isContextError(this.error, 'busy')) this.clearError();
     }
     this.queue?.followed();

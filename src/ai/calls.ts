@@ -158,11 +158,11 @@ function isSame(call: Readonly<Record<string, unknown>>, known: Readonly<Record<
   return sameJson([call['output'], call['errorText']], [known['output'], known['errorText']]);
 }
 
-/** Updates a message in every chat that shows it, also in one that just asks the model to go on with it. */
+/** Updates a message in every chat that shows it, also in a chat that is just sending it to the model. */
 function teach<M extends UIMessage>(chat: OurChat<M>, before: M, message: M): void {
   for (const one of [chat, ...chat.host.all()]) {
     const { list } = one;
-    // A settled message may stand before what another tab is writing.
+    // The message may be among those of another tab: look at the whole list.
     const known = withId(list.whole, message.id);
     if (withId(list.saved, message.id)) list.saved = put(list.saved, message);
     else if (known) list.remoteMessages = put(list.remoteMessages, message);

@@ -29,7 +29,7 @@ export abstract class OurChat<M extends UIMessage> extends Chat<M> implements Co
   resuming: Promise<unknown> | undefined;
   /** The answer that is just being taken up. */
   taking: Promise<unknown> | undefined;
-  /** Whether the last answer was empty: sending again automatically would not end. */
+  /** Whether the last answer was empty: sending again automatically would loop. */
   isMute = false;
   /** What to show of an answer while it is read: a continued answer is shown with its earlier words. */
   asShown: (message: M, shown: M | undefined) => M = (message) => message;

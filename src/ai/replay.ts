@@ -14,7 +14,7 @@ import { endOf, joinAt, type Place } from './seam.ts';
 
 /** How a repeated answer is read. */
 export interface Replay<M extends UIMessage> {
-  /** The message to show for one that was read: never less than was `shown` before. */
+  /** The message to show after reading `message`: never shorter than `shown`. */
   readonly asShown: (message: M, shown: M | undefined) => M;
   /** The chunks to read for one that came in. */
   readonly hear: (chunk: UIMessageChunk) => readonly UIMessageChunk[];

@@ -58,7 +58,7 @@ export async function beginTurn<M extends UIMessage>(
     if (isContextError(error, 'invalid-messages') || isContextError(error, 'busy')) {
       // The next `sync()` shows what another tab writes behind the list again.
       list.leaveRemote();
-      // Another request took up the answer because of which this one is refused: the growing words are in the list alone.
+      // This request is refused because another one took up the answer, whose growing words are in the list alone.
       const growing = chat.turn?.isOpen ? withId(list.now, chat.turn.id) : undefined;
       list.now = growing ? put(list.saved, growing) : list.saved;
     }

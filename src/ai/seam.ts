@@ -30,7 +30,7 @@ export interface Place {
   readonly parts: number;
   /** The length of the last of these parts, if it is a text: it may grow. */
   readonly text: number;
-  /** The request made at this point. A later request says other words behind it. */
+  /** The request that began at this point; a later one continues with other words. */
   readonly request?: unknown;
 }
 

@@ -50,7 +50,7 @@ describe('a prompt', () => {
     expect(cut.parts).toHaveLength(5);
   });
 
-  it('holds no thought whose words or deeds were cut off, and those that led to some', async () => {
+  it('drops reasoning without a text or tool call behind it, and keeps the rest', async () => {
     const thought = (text: string): UIMessage['parts'][number] => ({
       type: 'reasoning',
       text,

@@ -125,7 +125,7 @@ describe('a Continue in whose middle the page was loaded anew', () => {
     }
   });
 
-  it('goes on where it was let go on last', async () => {
+  it('goes on where it was last continued', async () => {
     const page = await cutOff('First ');
     await (await page.goOn('and ')).break();
     await page.chats.whenSettled();

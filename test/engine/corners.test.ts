@@ -310,7 +310,7 @@ describe('when the disk says no', () => {
     expect(engine.state.getState().saveState).toEqual({ state: 'saved', pending: 0 });
   });
 
-  test('a view that was left still tries', async () => {
+  test('a disposed engine still tries to save its words', async () => {
     vi.useFakeTimers();
     try {
       const { engine, refuse, branches } = await chat(['q1', 'a1']);
@@ -406,7 +406,7 @@ describe('another tab', () => {
     expect(await branchesIn(disk)).toEqual({ main: 'q2' });
   });
 
-  test('that clears everything is not forgotten over the late answer of an earlier write', async () => {
+  test('that clears everything stays known when the result of an earlier commit comes late', async () => {
     const disk = new InMemoryContextStore();
     const engine = engineOn(disk);
     await say(engine, 'q1');
@@ -423,7 +423,7 @@ describe('another tab', () => {
     expect(commit).toHaveBeenCalledTimes(3);
   });
 
-  test('that says so and has not cleared this store ends no chat here', async () => {
+  test('that gives notice of clearing, and has not cleared this store, ends no chat here', async () => {
     const disk = new InMemoryContextStore();
     const subscribe = vi.spyOn(disk, 'subscribe');
     const engine = engineOn(disk);

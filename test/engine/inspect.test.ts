@@ -133,7 +133,7 @@ describe('inspect()', () => {
     });
   });
 
-  test('takes nothing down for a fragment that fails: it counts nothing, and says why', async () => {
+  test('survives a fragment that fails: it counts nothing, and the reason is given', async () => {
     const engine = await chat('q1');
     engine.set(
       hint('Be brief.'),

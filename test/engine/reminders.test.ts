@@ -51,7 +51,7 @@ describe('a reminder in the prompt', () => {
     ]);
   });
 
-  test('is asked again when the question is another', async () => {
+  test('is evaluated again when the question changes', async () => {
     const engine = engineOn().set(reminder(dice()), user(said('q1')));
     expect(await resolved(engine)).toBe('q1+throw1');
     engine.set(user(said('q2')));
@@ -62,7 +62,7 @@ describe('a reminder in the prompt', () => {
     expect(await saved(engine)).toBe('q1');
   });
 
-  test('is asked again where the message would stand elsewhere', async () => {
+  test('is evaluated again when the message moves', async () => {
     const engine = engineOn().set(reminder(({ turn }) => `turn${turn}`));
     await say(engine, 'q1', 'a1');
     await say(engine, 'q2', 'a2');

@@ -27,7 +27,7 @@ describe('save() of a message that is there already', () => {
     expect(await branches()).toEqual({ main: 'q1 > a1' });
   });
 
-  test('keeps the id, and gives the new version a key of its own: saved again, it is no third one', async () => {
+  test('keeps the id, and gives the new version a key of its own: saving it again makes no third version', async () => {
     const { engine, branches } = await chat('q1', 'a1');
     const before = engine.node('a1')?.key;
     expect(await say(engine, 'a1=better')).toBe('a1');

@@ -152,7 +152,7 @@ describe('a branch that another tab deletes while an answer grows on it', () => 
     await expect.poll(() => b.state.getState().branches).toHaveLength(2);
   });
 
-  test('stays away when no answer came: its question is in what was deleted', async () => {
+  test('stays deleted when no answer came', async () => {
     const { a, b, branches } = await tabs('q1', 'a1');
     await a.btw();
     const id = await a.ask(said('q2'), { id: 'a2' });
@@ -196,7 +196,7 @@ describe('a branch that another tab deletes', () => {
   });
 });
 
-test('an answer whose chat was deleted and brought back elsewhere reads as interrupted here, too', async () => {
+test('an answer reads as interrupted after another tab deleted its chat and restored it', async () => {
   const { store, a, b } = await tabs('q1', 'a1');
   const id = await a.ask(said('q2'), { id: 'a2' });
   await a.updateMessage(id, said('a2', 'half'), 'streaming');
@@ -376,7 +376,7 @@ describe('a chat that is deleted elsewhere', () => {
     expect(await branchesIn(store)).toEqual({ main: 'q2 > a2' });
   });
 
-  test('is none of one that had not heard of it: what is begun there next is shown', async () => {
+  test('does not affect a tab that had not noticed it: the next turn of that tab is shown', async () => {
     const { store, b } = await tabs();
     await say(engineOn(store), 'q1');
     await store.deleteChat('c');

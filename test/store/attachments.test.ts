@@ -80,7 +80,7 @@ describe('a file in a message', () => {
     expect(await read()).toEqual(data);
   });
 
-  it('is not told of by its name when the disk has changed it', async () => {
+  it('is not found by its hash when the disk has changed its bytes', async () => {
     const hash = await store.putBlob(new Uint8Array([1, 2, 3]));
     const db = await openDB(name);
     await db.put('blobs', new Uint8Array([1, 2, 4]), hash);

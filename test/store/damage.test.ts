@@ -65,7 +65,7 @@ test('words that are lost are named, and come back from whoever has them', async
   expect((await store.bodies('c', ['key:m1'])).size).toBe(1);
 });
 
-test('a pack of sealed messages whose topology is damaged is told from their words', async () => {
+test('a pack of sealed messages whose topology is damaged is rebuilt from their words', async () => {
   const { store, spoil, keys } = await given(200);
   await spoil('topologies', ['c', 64], (record) => ({ ...(record as object), text: record.text.slice(5) }));
   expect(await keys()).toHaveLength(136);
@@ -96,7 +96,7 @@ test('ends that are lost are told from the messages', async () => {
   expect((await store.load('c')).ends).toMatchObject([{ id: 'main', keys: ['key:m3'] }]);
 });
 
-test('the row of a chat that is lost is told from its records, and what comes next overwrites nothing', async () => {
+test('the row of a chat that is lost is rebuilt from its records, and what comes next overwrites nothing', async () => {
   const { store, spoil, keys } = await given(4);
   await spoil('chats', 'c', () => undefined);
   const next = oneMore('m4', 'm3');

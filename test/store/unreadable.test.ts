@@ -128,7 +128,7 @@ describe('a record that the browser has and does not give out', () => {
     await store.close();
   });
 
-  it.each(COSTS)('costs nothing where that was for the connection: one of %s', async (table) => {
+  it.each(COSTS)('loses nothing where only the connection failed: one of %s', async (table) => {
     const [store] = (await without(table, 0, 'connection')) as [IndexedDBContextStore, string];
     unreadable.isPassing = true;
     expect(await wordsIn(store)).toBe(COUNT + 1);
