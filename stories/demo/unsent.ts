@@ -33,14 +33,21 @@ const NEW_CHAT = 'demo:new-chat';
  * others.
  */
 export function unsentText(chatId: string): string {
-  const copies = local.keys(textOf(chatId)).map((key) => local.get(key));
-  const typed = typedText(chatId) || joined(copies);
-  return joined([...sentKeys(chatId).map(read), typed]);
+  return joined([...sentKeys(chatId).map(read), textInBox(chatId)]);
 }
 
-/** Takes the unsent text of a chat, to move it to another one. */
-export function takeUnsentText(chatId: string): string {
-  const text = unsentText(chatId);
+/** The text typed in this tab; without one, that of others. */
+function textInBox(chatId: string): string {
+  return typedText(chatId) || joined(local.keys(textOf(chatId)).map((key) => local.get(key)));
+}
+
+/**
+ * Takes the unsent text of a chat, to move it to another one; with unanswered questions, by their ids, each once and before
+ * the text in the box.
+ */
+export function takeUnsentText(chatId: string, unanswered: ReadonlyMap<string, string> = new Map()): string {
+  const sent = sentKeys(chatId).filter((key) => !unanswered.has(messageOf(key)));
+  const text = joined([...sent.map(read), ...unanswered.values(), textInBox(chatId)]);
   for (const key of sentKeys(chatId)) keep(key, '');
   if (typedText(chatId) === '') for (const key of local.keys(textOf(chatId))) local.set(key, null);
   keepUnsentText(chatId, '');
@@ -162,6 +169,17 @@ export function editedText(chatId: string, messageId: string): string {
 /** Keeps what is typed in place of a message; an empty text is forgotten. */
 export function keepEditedText(chatId: string, messageId: string, text: string): void {
   keep(editsOf(chatId) + messageId, text);
+}
+
+/** Takes the half-written edits of a chat whose messages are gone. */
+export function takeEditedTexts(chatId: string): readonly string[] {
+  keepHeld();
+  const keys = [session, local].flatMap((storage) => storage.keys(editsOf(chatId)));
+  return [...new Set(keys)].map((key) => {
+    const text = read(key);
+    keep(key, '');
+    return text;
+  });
 }
 
 /** Forgets everything typed in a chat and not sent, in any tab. The returned function restores it. */

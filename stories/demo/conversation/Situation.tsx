@@ -41,7 +41,7 @@ export function Situation({ chatId, standing }: SituationProps): ReactNode {
 
 function Deleted({ chatId, children }: DeletedProps): ReactNode {
   const attempt = useAttempt();
-  const moveOn = useMoveOn(chatId);
+  const moveOn = useMoveOn(chatId, true);
   return (
     <div className="situation" role="alert">
       <p>{children} What you were writing is still here.</p>
