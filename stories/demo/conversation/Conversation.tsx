@@ -138,6 +138,7 @@ export function Conversation(props: ConversationProps): ReactNode {
           <WaitingQuestion
             key={question.id}
             question={question}
+            isLeft={turn.isLeftWaiting}
             onAskNow={i === 0 && askNow ? askFirst : undefined}
             onTakeBack={takeBack}
           />

@@ -6,22 +6,23 @@ import { Parts } from './Parts.tsx';
 
 /**
  * A question that was sent while an answer grows. It is asked when the answer is complete, and can be taken back until then; if
- * the answer waits for an approval, it can be asked at once.
+ * the answer waits for an approval, it can be asked at once. One that an earlier page left is asked only when the person says
+ * so.
  */
-export function WaitingQuestion({ question, onAskNow, onTakeBack }: WaitingQuestionProps): ReactNode {
+export function WaitingQuestion({ question, isLeft, onAskNow, onTakeBack }: WaitingQuestionProps): ReactNode {
   const announce = useAnnounce();
   const foot = useRef<HTMLElement>(null);
   useEffect(() => {
     foot.current?.scrollIntoView({ block: 'nearest' });
-    announce('Waiting: it is asked when the answer is complete');
-  }, [announce]);
+    if (!isLeft) announce('Waiting: it is asked when the answer is complete');
+  }, [announce, isLeft]);
   return (
     <article className="message" aria-label="You" data-role="user" data-waiting data-message={question.id}>
       <div className="message-body">
         <Parts message={question} isLast={false} growing={false} />
       </div>
       <footer ref={foot} className="message-foot">
-        <span className="waiting">Waiting</span>
+        <span className="waiting">{isLeft ? 'Not asked yet' : 'Waiting'}</span>
         {onAskNow && (
           <button type="button" className="button" onClick={onFirstClick(onAskNow)}>
             Ask now
@@ -37,6 +38,7 @@ export function WaitingQuestion({ question, onAskNow, onTakeBack }: WaitingQuest
 
 interface WaitingQuestionProps {
   readonly question: UIMessage;
+  readonly isLeft: boolean;
   readonly onAskNow: (() => void) | undefined;
   readonly onTakeBack: (question: UIMessage) => void;
 }

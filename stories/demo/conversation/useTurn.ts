@@ -15,7 +15,7 @@ import { useWorkspace } from '../shell/Workspace.ts';
 import { partsOf } from '../stored.ts';
 import { noteFailure } from './failedTurns.ts';
 import { house } from './house.ts';
-import { keepUntilSaved } from './keepUntilSaved.ts';
+import { keepUntilSaved, wasSentThrough } from './keepUntilSaved.ts';
 import { saysSomething } from './Parts.tsx';
 import { ASIDE } from './useFork.ts';
 
@@ -27,6 +27,8 @@ export interface TurnState extends TurnActions {
   readonly shown: readonly UIMessage[];
   /** The queued questions behind them, oldest first. */
   readonly waiting: readonly UIMessage[];
+  /** Whether an earlier page left those: they are not asked by themselves. */
+  readonly isLeftWaiting: boolean;
   /** Whether the branch streams, or is about to. */
   readonly streaming: boolean;
   /** The answer that this tab writes right now; undefined before its first part. */
@@ -97,7 +99,9 @@ export function useTurn({ isAside }: { readonly isAside: boolean }): TurnState {
   );
   const streaming = chat.status === 'submitted' || chat.status === 'streaming';
   const waiting = chat.messages.filter((message) => branchChat.waiting.includes(message));
-  const said = chat.messages.slice(0, chat.messages.length - waiting.length);
+  const all = chat.messages.slice(0, chat.messages.length - waiting.length);
+  const left = leftBehind(all, ({ id }) => !engine.node(id) && !wasSentThrough(engine, id));
+  const said = left.length === 0 ? all : all.slice(0, -left.length);
   // An answer that ended without a word is saved as complete.
   const isSaved = useEngineState(() => engine.status(said.at(-1)?.id ?? '') === 'complete');
   const listed = isSaved ? said : withoutEmptyAnswer(said, streaming);
@@ -115,6 +119,7 @@ export function useTurn({ isAside }: { readonly isAside: boolean }): TurnState {
     isBrokenOff: isBrokenOff && last?.id === ended?.id,
     isWordless: endsWithQuestion && last.id === ended?.questionId,
   });
+  const isHeldUp = !streaming && last !== undefined && partsOf(last).some(isAsking);
   const lastId = last?.id;
   const words = last?.role === 'user' && failure !== undefined ? beforeFirstWord(failure) : failure;
   useEffect(() => {
@@ -123,12 +128,13 @@ export function useTurn({ isAside }: { readonly isAside: boolean }): TurnState {
   return {
     ...actions,
     listed,
-    waiting,
+    waiting: left.length > 0 ? left : waiting,
+    isLeftWaiting: left.length > 0,
     shown,
     streaming,
     writing: streaming && last?.role === 'assistant' ? last : undefined,
     failure,
-    askNow: !streaming && last && partsOf(last).some(isAsking) ? actions.stop : undefined,
+    askNow: isHeldUp ? (left.length > 0 ? actions.askAgain : actions.stop) : undefined,
     isUnanswered: chat.status === 'ready' && endsWithQuestion,
   };
 }
@@ -145,6 +151,20 @@ function failureOf(
 
 function isQuestion({ role }: UIMessage): boolean {
   return role === 'user';
+}
+
+/**
+ * The questions at the end that an earlier page left behind an answer with a tool call that asks, or asked, for leave: the call
+ * is still to be answered, and the answer goes on before them.
+ */
+function leftBehind(
+  messages: readonly UIMessage[],
+  isLeft: (message: UIMessage) => boolean,
+): readonly UIMessage[] {
+  const at = messages.findLastIndex((message) => message.role !== 'user' || !isLeft(message));
+  const answer = messages[at];
+  const hasAsked = answer?.role === 'assistant' && partsOf(answer).some((part) => 'approval' in part);
+  return hasAsked ? messages.slice(at + 1) : [];
 }
 
 /** Whether a tool waits for leave. */
