@@ -1,11 +1,14 @@
 import { act, cleanup, screen, waitFor } from '@testing-library/react';
 import userEvent from '@testing-library/user-event';
 import { expect, test } from 'vitest';
-import { articles, furnish, message, openApp } from './room.tsx';
+import { afterReload } from '../ai/story.ts';
+import { articles, furnish, message, openApp, renewStore, store } from './room.tsx';
 
 furnish();
 
 const button = (name: string): HTMLElement => screen.getByRole('button', { name });
+
+const saved = (): Promise<void> => act(() => new Promise((resolve) => setTimeout(resolve, 200)));
 
 /** An answer asks for leave, a question is queued behind it, and the page is opened again. */
 async function reloadedBehindApproval(): Promise<void> {
@@ -22,8 +25,9 @@ async function reloadedBehindApproval(): Promise<void> {
   await screen.findByText('Waiting');
   model.resolve();
   await screen.findByRole('button', { name: 'Approve' });
-  await act(() => new Promise((resolve) => setTimeout(resolve, 100)));
+  await saved();
   cleanup();
+  renewStore(afterReload(store));
   openApp();
   await screen.findByText('And then?');
 }

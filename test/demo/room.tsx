@@ -1,6 +1,6 @@
 import { cleanup, configure, render, screen, waitFor, within } from '@testing-library/react';
 import userEvent from '@testing-library/user-event';
-import { InMemoryContextStore } from 'contextree';
+import { InMemoryContextStore, type ContextStore } from 'contextree';
 import { afterEach, beforeAll, beforeEach, expect, vi } from 'vitest';
 import { createAnswers } from '../../stories/demo/answers.ts';
 import { App } from '../../stories/demo/App.tsx';
@@ -10,11 +10,11 @@ import { fetchLate } from '../../stories/demo/ui/late.tsx';
 // The room in which the stories of the demo play: the whole app, on a store in memory.
 
 /** What the app keeps its chats in; each test has one of its own. */
-export let store: InMemoryContextStore;
+export let store: ContextStore;
 
 /** Another store in its place, for the app that is opened next. */
-export function renewStore(): void {
-  store = new InMemoryContextStore();
+export function renewStore(next: ContextStore = new InMemoryContextStore()): void {
+  store = next;
 }
 
 /** To be called by each file of stories. Nothing is left of the app and what it kept when the next one begins. */
