@@ -1,4 +1,4 @@
-import { isContextError } from 'contextree';
+import { isContextError, type ContextErrorCode } from 'contextree';
 
 /**
  * A failure in words for the person who was chatting: what happened and what to do.
@@ -11,7 +11,7 @@ export function describeFailure(error: unknown): string {
   if (isContextError(error, 'newer-format')) return OLDER_PAGE;
   if (isNotLoaded(error)) return NOT_LOADED;
   if (isClosedToUs(error)) return NOT_OPENED;
-  if (isContextError(error)) return sentence(message);
+  if (isContextError(error)) return gone[error.code] ?? sentence(message);
   const status = statusOf(error) ?? statusIn(message);
   const words = status === undefined ? undefined : wordsForStatus(status);
   if (words !== undefined) return words;
@@ -27,6 +27,13 @@ export function describeFailure(error: unknown): string {
   if (/json parsing failed|not valid json|type validation failed/i.test(message)) return UNREADABLE;
   return message === '' ? 'The answer failed, and nothing said why. Try again.' : sentence(message);
 }
+
+/** What is said of something that was deleted in the meantime: its keys and names mean nothing to a person. */
+const gone: Readonly<Partial<Record<ContextErrorCode, string>>> = {
+  'branch-not-found': 'This branch is not there any more.',
+  'checkpoint-not-found': 'This checkpoint is not there any more.',
+  'message-not-found': 'This message is not there any more.',
+};
 
 /** Whether a part of the app did not come over the network. */
 export function isNotLoaded(error: unknown): boolean {

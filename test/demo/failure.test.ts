@@ -65,3 +65,10 @@ test('a page that is older than its data says what helps, and that nothing is lo
   expect(words).toMatch(/Reload.*update the app/);
   expect(words).not.toMatch(/Database/);
 });
+
+test('what was deleted is spoken of without its key', () => {
+  const error = new ContextError('message-not-found', 'Message "key:c0ffee00" not found');
+  expect(describeFailure(error)).toBe('This message is not there any more.');
+  const flag = new ContextError('checkpoint-not-found', 'Checkpoint "A" not found in chat "coffee-cart"');
+  expect(describeFailure(flag)).toBe('This checkpoint is not there any more.');
+});

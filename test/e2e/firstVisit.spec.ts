@@ -47,6 +47,20 @@ test('the first visit opens on a finished chat with the graph beside it, and its
   await expect(steps).toHaveCount(0);
 });
 
+test('a first step shows where it happens before it does', async ({ page }) => {
+  await page.setViewportSize({ width: 1366, height: 768 });
+  await page.goto('/?speed=0');
+  const demo = new Demo(page);
+  const answer = demo.assistant.first();
+  await expect(demo.assistant.last()).toBeInViewport();
+  await expect(answer).not.toBeInViewport();
+  await page.getByRole('region', { name: 'First steps' }).getByRole('button', { name: 'Show me' }).click();
+  await expect(demo.you).toHaveCount(3);
+  await expect(answer).toBeInViewport({ ratio: 1 });
+  await expect(answer).toContainText('Slow Drip');
+  await expect(answer).toBeInViewport();
+});
+
 test('first steps that are skipped from the keyboard leave the focus where one writes', async ({ page }) => {
   await page.goto('/?speed=0');
   const demo = new Demo(page);
