@@ -1,5 +1,5 @@
-import { useBranches, useEngine, type BranchInfo } from 'contextree';
-import { Fragment, useId, useState, type ReactNode, type RefObject } from 'react';
+import { useBranches, useEngine, type BranchInfo, type ContextEngine } from 'contextree';
+import { Fragment, useEffect, useId, useState, type ReactNode, type RefObject } from 'react';
 import { age, plural } from '../quantities.ts';
 import { onFirstClick } from '../shell/once.ts';
 import { useAttempt } from '../shell/useAttempt.ts';
@@ -22,7 +22,11 @@ export function AllBranches({ news, opener, onClose }: AllBranchesProps): ReactN
   const isMany = branches.length >= MANY;
   const words = isMany ? query.trim().toLowerCase() : '';
   const all = branchRows(branches);
-  const rows = all.filter(({ label, branch }) => `${label} ${branch.name}`.toLowerCase().includes(words));
+  const asked = useBranchesAsked(branches, words);
+  const rows = all.filter(
+    ({ label, branch }) =>
+      asked.has(branch.id) || `${label} ${branch.label} ${branch.name}`.toLowerCase().includes(words),
+  );
   return (
     <Popover title="Branches" opener={opener} onClose={onClose}>
       {isMany && (
@@ -49,6 +53,35 @@ export function AllBranches({ news, opener, onClose }: AllBranchesProps): ReactN
       {rows.length === 0 && <p className="nothing">No branch has these words.</p>}
     </Popover>
   );
+}
+
+/** The ids of the branches whose first own message holds some words; a label holds only its beginning. */
+function useBranchesAsked(branches: readonly BranchInfo[], words: string): ReadonlySet<string> {
+  const engine = useEngine();
+  const [found, setFound] = useState<{ readonly words: string; readonly keys: ReadonlySet<string> }>();
+  useEffect(() => {
+    if (words === '') return undefined;
+    let isGone = false;
+    const look = async (): Promise<void> => {
+      const results = await engine.store.searchMessages(engine.chatId, words, { limit: 200 });
+      if (!isGone) setFound({ words, keys: new Set(results.map(({ record }) => record.key)) });
+    };
+    look().catch(() => {});
+    return () => {
+      isGone = true;
+    };
+  }, [engine, words]);
+  if (found?.words !== words) return NONE;
+  return new Set(branches.filter((one) => found.keys.has(firstOwn(engine, one))).map(({ id }) => id));
+}
+
+const NONE: ReadonlySet<string> = new Set();
+
+/** The key of the first message that a branch does not share with the one that it came from; '' for none. */
+function firstOwn(engine: ContextEngine, { headKey, forkedAt }: BranchInfo): string {
+  let first = '';
+  for (let at = headKey; at !== null && at !== forkedAt; at = engine.node(at)?.parentKey ?? null) first = at;
+  return first;
 }
 
 function OneBranch({ row, news, isLast, onChoose }: OneBranchProps): ReactNode {

@@ -1,9 +1,9 @@
 import { useBranches } from 'contextree';
-import { useRef, useState, type ReactNode } from 'react';
+import { useId, useRef, useState, type ReactNode } from 'react';
 import { Icon } from '../ui/Icon.tsx';
 import { late } from '../ui/late.tsx';
 import { labelOn } from './branchTree.ts';
-import { useBranchNews } from './useBranchNews.ts';
+import { useBranchNews, type News } from './useBranchNews.ts';
 
 const AllBranches = late(async () => (await import('./BranchList.tsx')).AllBranches);
 
@@ -13,6 +13,9 @@ export function Branches(): ReactNode {
   const [isOpen, setOpen] = useState(false);
   const button = useRef<HTMLButtonElement>(null);
   const news = useBranchNews();
+  const nameId = useId();
+  const kinds = [...news.values()];
+  const kind = kinds.includes('unread') ? 'unread' : kinds[0];
   const label = current ? labelOn(current) : 'main';
   return (
     <>
@@ -23,17 +26,25 @@ export function Branches(): ReactNode {
         aria-label={`Branch: ${label}`}
         aria-haspopup="dialog"
         aria-expanded={isOpen}
+        aria-describedby={nameId}
         title={current?.name}
         onClick={() => setOpen(!isOpen)}
       >
         <Icon name="branch" />
         <span dir="auto">{label}</span>
         {branches.length > 1 && <small data-count={branches.length} />}
-        {news.size > 0 && (
-          <i className="dot" data-news={[...news.values()].includes('unread') ? 'unread' : 'growing'} />
-        )}
+        {kind && <i className="dot" data-news={kind} />}
       </button>
+      <span id={nameId} hidden>
+        {[current?.name, kind && NEWS[kind]].filter(Boolean).join(', ')}
+      </span>
       {isOpen && <AllBranches news={news} opener={button} onClose={() => setOpen(false)} />}
     </>
   );
 }
+
+/** What the dot on the button says. */
+const NEWS: Readonly<Record<News, string>> = {
+  unread: 'a new answer in another branch',
+  growing: 'an answer is growing in another branch',
+};

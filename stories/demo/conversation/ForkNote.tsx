@@ -1,8 +1,9 @@
 import { useBranches } from 'contextree';
-import { useId, type ReactNode } from 'react';
+import { use, useId, type ReactNode } from 'react';
 import { plural } from '../quantities.ts';
 import { useAttempt } from '../shell/useAttempt.ts';
 import { Icon } from '../ui/Icon.tsx';
+import { Around } from './Around.ts';
 import { labelOn } from './branchTree.ts';
 import type { ForkShown } from './useFork.ts';
 
@@ -10,6 +11,7 @@ import type { ForkShown } from './useFork.ts';
 export function ForkNote({ fork: { origin, kept, isSide } }: { readonly fork: ForkShown }): ReactNode {
   const { switchBranch } = useBranches();
   const attempt = useAttempt();
+  const { focusComposer } = use(Around);
   const nameId = useId();
   const label = labelOn(origin);
   if (isSide)
@@ -32,7 +34,11 @@ export function ForkNote({ fork: { origin, kept, isSide } }: { readonly fork: Fo
         type="button"
         className="text-button"
         title={origin.name}
-        onClick={() => attempt(() => switchBranch(origin.id))}
+        onClick={() => {
+          // The note goes away with the press.
+          focusComposer();
+          attempt(() => switchBranch(origin.id));
+        }}
       >
         View
       </button>

@@ -9,6 +9,7 @@ import { labelOn } from './branchTree.ts';
 import { focusBranch } from './focusBranch.ts';
 import { Lost } from './Lost.tsx';
 import { isDatabase, leaveForMemory, useIsMemoryInstead } from './memoryInstead.ts';
+import { focusComposer } from './focusBranch.ts';
 import { useMoveOn } from './useMoveOn.ts';
 import type { Standing } from './useStanding.ts';
 
@@ -93,6 +94,8 @@ function ReadAgain(): ReactNode {
     try {
       await engine.ready();
       startOver();
+      // The button went away with the page that it stood on.
+      requestAnimationFrame(focusComposer);
     } catch (error) {
       if (isNotLoaded(error) && navigator.onLine) location.reload();
       throw error;

@@ -3,16 +3,29 @@ import { Icon } from './Icon.tsx';
 
 /**
  * A dialog below the head of a page that leaves the page usable: a press beside it closes it and takes effect. It is open as
- * long as it is rendered. The focus goes to its current item, or else its first control, and back to its button when it closes
- * with Escape or a button of its own.
+ * long as it is rendered. The focus goes to its current item, or else its first control. When it closes with the focus in it, the focus
+ * goes back to where it was before, or to its button if that is gone.
  */
 export function Popover({ title, opener, onClose, children }: PopoverProps): ReactNode {
   const place = useRef<HTMLDivElement>(null);
   const titleId = useId();
   const leave = useRef(onClose);
+  const before = useRef<Element>(null);
   useLayoutEffect(() => {
     leave.current = onClose;
   });
+  // React calls this while what it takes away is still on the page, and has the focus.
+  useLayoutEffect(() => {
+    const here = place.current;
+    const button = opener.current;
+    before.current ??= document.activeElement;
+    return () => {
+      if (!here?.contains(document.activeElement)) return;
+      const from = before.current;
+      if (from instanceof HTMLElement && from.isConnected && from !== document.body) from.focus();
+      else button?.focus();
+    };
+  }, [opener]);
   useEffect(() => {
     const here = place.current;
     const current = here?.querySelector<HTMLElement>(
@@ -31,7 +44,6 @@ export function Popover({ title, opener, onClose, children }: PopoverProps): Rea
     const press = (event: KeyboardEvent): void => {
       if (event.key !== 'Escape' || event.defaultPrevented || isInDialog(event.target)) return;
       leave.current();
-      opener.current?.focus();
     };
     document.addEventListener('keydown', press);
     document.addEventListener('pointerdown', look);
@@ -42,15 +54,11 @@ export function Popover({ title, opener, onClose, children }: PopoverProps): Rea
       document.removeEventListener('focusin', look);
     };
   }, [opener]);
-  const close = (): void => {
-    onClose();
-    opener.current?.focus();
-  };
   return (
     <div ref={place} role="dialog" aria-labelledby={titleId} className="popover" tabIndex={-1}>
       <header className="popover-head">
         <h2 id={titleId}>{title}</h2>
-        <button type="button" className="icon-button" aria-label="Close" onClick={close}>
+        <button type="button" className="icon-button" aria-label="Close" onClick={onClose}>
           <Icon name="close" />
         </button>
       </header>

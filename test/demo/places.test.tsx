@@ -1,0 +1,66 @@
+import { screen, waitFor, within } from '@testing-library/react';
+import userEvent from '@testing-library/user-event';
+import { assistant, ContextEngine, user } from 'contextree';
+import { expect, test } from 'vitest';
+import { articles, ask, furnish, message, on, openApp, store } from './room.tsx';
+
+furnish();
+
+const button = async (name: string | RegExp): Promise<HTMLElement> => screen.findByRole('button', { name });
+
+test('a branch that is chosen with the keyboard leaves the focus on the button of the list', async () => {
+  openApp();
+  await ask('One');
+  await userEvent.click(on(articles('You')[0], 'Edit'));
+  await userEvent.clear(screen.getByRole('textbox', { name: 'Edited text' }));
+  await userEvent.type(screen.getByRole('textbox', { name: 'Edited text' }), 'Two{Enter}');
+  await userEvent.click(await button('Branch: Two'));
+  (await button('One, 2 messages')).focus();
+  await userEvent.keyboard('{Enter}');
+  await waitFor(() => expect(document.activeElement?.getAttribute('aria-label')).toBe('Branch: One'));
+});
+
+test('a list that a flag opened gives the focus back to the flag', async () => {
+  openApp();
+  await ask('One');
+  await userEvent.click(on(articles('Assistant')[0], 'Checkpoint here'));
+  await userEvent.type(await screen.findByRole('textbox', { name: 'Name' }), 'Here{Enter}');
+  const flag = await button(/^Checkpoint (?!here)/);
+  for (const keys of ['{Escape}', '{Enter}']) {
+    flag.focus();
+    await userEvent.keyboard('{Enter}');
+    (await button(/^Restore /)).focus();
+    await userEvent.keyboard(keys);
+    await waitFor(() => expect(screen.queryByRole('dialog', { name: 'Checkpoints' })).toBeNull());
+    expect(document.activeElement?.className).toBe('flag');
+  }
+});
+
+test('View in the note of a fork leaves the focus where one writes', async () => {
+  openApp();
+  await ask('One');
+  await ask('Two');
+  await userEvent.click(on(articles('Assistant')[0], 'Branch from here'));
+  (await button('View')).focus();
+  await userEvent.keyboard('{Enter}');
+  await waitFor(() => expect(articles('You')).toHaveLength(2));
+  expect(document.activeElement).toBe(message());
+});
+
+test('a branch is found by the end of its first question, which no label shows', async () => {
+  const engine = new ContextEngine({ store, chatId: 'many', userId: 'local' });
+  await engine.set(user('Begin'), assistant('Yes')).save();
+  const start = engine.state.getState().messages.at(-1)?.id ?? '';
+  for (let i = 0; i < 10; i += 1) {
+    await engine.rewind(start);
+    const words = 'A long question that no label holds. '.repeat(3);
+    await engine.set(user(words + (i === 4 ? 'pelican' : 'gull'))).save();
+  }
+  engine.dispose();
+  history.replaceState(null, '', '#/chat/many');
+  openApp();
+  await userEvent.click(await button(/^Branch: /));
+  await userEvent.type(screen.getByRole('searchbox', { name: 'Search branches' }), 'pelican');
+  const list = screen.getByRole('list', { name: 'All branches' });
+  await waitFor(() => expect(within(list).getAllByRole('listitem')).toHaveLength(1));
+});
