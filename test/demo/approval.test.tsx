@@ -8,7 +8,7 @@ furnish();
 
 const button = (name: string): HTMLElement => screen.getByRole('button', { name });
 
-const saved = (): Promise<void> => act(() => new Promise((resolve) => setTimeout(resolve, 200)));
+const saved = (): Promise<unknown> => act(() => new Promise((resolve) => setTimeout(resolve, 200)));
 
 /** An answer asks for leave, a question is queued behind it, and the page is opened again. */
 async function reloadedBehindApproval(): Promise<void> {
