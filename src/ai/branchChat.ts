@@ -165,7 +165,7 @@ export class BranchChat<M extends UIMessage> extends OurChat<M> {
     const { list } = this;
     const isNew = messages !== list.followed || remoteMessages !== list.remoteMessages;
     const isOver = list.remoteMessages[0] && !remoteMessages[0];
-    if (isNew && this.isBusy) list.prepend(messages as readonly M[]);
+    if (isNew && this.isBusy && !list.isEarly) list.prepend(messages as readonly M[]);
     else if (isNew) {
       list.follow(messages as readonly M[], remoteMessages as readonly M[]);
       // The other tab's answer, because of which a request was refused, has ended.
@@ -264,10 +264,11 @@ export class BranchChat<M extends UIMessage> extends OurChat<M> {
   say(message: Message<M> | undefined, options: Options<M>): Promise<void> {
     this.list.leaveRemote();
     // What a deleted chat showed, or had queued, is no part of the chat that begins now.
-    if (this.engine.state.getState().error?.code === 'chat-deleted') {
+    const { error, status } = this.engine.state.getState();
+    if (error?.code === 'chat-deleted') {
       this.list.beginAnew();
       this.queue?.forgetLeft();
-    }
+    } else if (status !== 'ready') this.list.isEarly = true;
     this.queue?.placeLeft();
     return this.own.sendMessage(message, options);
   }

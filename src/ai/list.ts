@@ -20,6 +20,8 @@ export class List<M extends UIMessage> {
   remoteMessages: readonly M[] = [];
   /** The messages of the engine that the list was last updated from; undefined to force the next update. */
   followed: readonly UIMessage[] | undefined;
+  /** Whether something was sent before the conversation could be read: what is read goes in front of it. */
+  isEarly = false;
 
   constructor(engine: ContextEngine, state: { messages: M[] }, greeting: readonly M[]) {
     this.#engine = engine;
@@ -53,6 +55,13 @@ export class List<M extends UIMessage> {
     return this.saved[0] ? this.saved : this.#greeting;
   }
 
+  #placeEarly(): void {
+    this.isEarly = false;
+    const { whole } = this;
+    const early = this.now.filter(({ id }) => !withId(whole, id) && !withId(this.#greeting, id));
+    this.now = [...whole, ...early];
+  }
+
   /** Updates the list to the branch's messages, with those that another tab is writing behind them. */
   follow(shown: readonly M[], remoteMessages: readonly M[]): void {
     const before = this.whole;
@@ -61,6 +70,7 @@ export class List<M extends UIMessage> {
     this.followed = shown;
     this.remoteMessages = remoteMessages;
     if (isUnchanged) this.now = this.whole;
+    else if (this.isEarly) this.#placeEarly();
     else this.renew(before, this.whole);
   }
 
