@@ -1,5 +1,5 @@
 import { useBranches } from 'contextree';
-import { useId, useRef, useState, type ReactNode } from 'react';
+import { useRef, useState, type ReactNode } from 'react';
 import { Icon } from '../ui/Icon.tsx';
 import { late } from '../ui/late.tsx';
 import { labelOn } from './branchTree.ts';
@@ -13,7 +13,6 @@ export function Branches(): ReactNode {
   const [isOpen, setOpen] = useState(false);
   const button = useRef<HTMLButtonElement>(null);
   const news = useBranchNews();
-  const nameId = useId();
   const kinds = [...news.values()];
   const kind = kinds.includes('unread') ? 'unread' : kinds[0];
   const label = current ? labelOn(current) : 'main';
@@ -26,8 +25,7 @@ export function Branches(): ReactNode {
         aria-label={`Branch: ${label}`}
         aria-haspopup="dialog"
         aria-expanded={isOpen}
-        aria-describedby={nameId}
-        title={current?.name}
+        title={[current?.name, kind && NEWS[kind]].filter(Boolean).join(', ')}
         onClick={() => setOpen(!isOpen)}
       >
         <Icon name="branch" />
@@ -35,9 +33,6 @@ export function Branches(): ReactNode {
         {branches.length > 1 && <small data-count={branches.length} />}
         {kind && <i className="dot" data-news={kind} />}
       </button>
-      <span id={nameId} hidden>
-        {[current?.name, kind && NEWS[kind]].filter(Boolean).join(', ')}
-      </span>
       {isOpen && <AllBranches news={news} opener={button} onClose={() => setOpen(false)} />}
     </>
   );

@@ -15,14 +15,8 @@ export function LongText({ text, onAttach, onKeep }: LongTextProps): ReactNode {
         <Icon name="file" />
         Attach as a file
       </button>
-      <button
-        type="button"
-        className="icon-button"
-        aria-label="Keep in the message"
-        title="Keep in the message"
-        onClick={onKeep}
-      >
-        <Icon name="close" />
+      <button type="button" className="text-button" onClick={onKeep}>
+        Keep in the message
       </button>
     </div>
   );
