@@ -2,6 +2,7 @@ import { useEffect, useRef, type ReactNode } from 'react';
 import { DataMenu } from '../settings/DataMenu.tsx';
 import { ModelSettingsButton } from '../settings/ModelSettings.tsx';
 import type { Drawer } from '../shell/useDrawer.ts';
+import { openPalette } from '../shell/usePalette.ts';
 import { KeySheetButton } from '../shell/KeySheet.tsx';
 import { MESSAGE_BOX } from '../conversation/Composer.tsx';
 import { Icon } from '../ui/Icon.tsx';
@@ -27,6 +28,18 @@ export function Sidebar({ current, drawer, canExport }: SidebarProps): ReactNode
             Skip to the message box
           </button>
           <span>contextree</span>
+          <button
+            type="button"
+            className="icon-button"
+            aria-label="Find"
+            title="Find anything"
+            onClick={() => {
+              close();
+              openPalette();
+            }}
+          >
+            <Icon name="search" />
+          </button>
           <KeySheetButton />
           <button
             ref={closer}

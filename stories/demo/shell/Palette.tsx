@@ -1,4 +1,4 @@
-import { useBranches, useChats, useCheckpoint, useEngine } from 'contextree';
+import { useBranches, useChats, useCheckpoint, useEngine, useEngineState } from 'contextree';
 import {
   useEffect,
   useId,
@@ -18,6 +18,7 @@ import { plainText } from '../stored.ts';
 import { plural } from '../quantities.ts';
 import { UNTITLED } from '../titles.ts';
 import { Icon, type IconName } from '../ui/Icon.tsx';
+import { pressable } from './pressed.ts';
 import { showMessage } from './showMessage.ts';
 import { useAttempt } from './useAttempt.ts';
 import { useNextSteps } from './nextSteps.ts';
@@ -133,7 +134,8 @@ const icons: Readonly<Record<Kind, IconName>> = {
 /** What stands there before anything is typed: not the whole of a long list. */
 function firstOfEach(commands: readonly Command[]): readonly Command[] {
   return commands.filter(
-    ({ kind }, i) => commands.slice(0, i).filter((other) => other.kind === kind).length < FEW,
+    ({ kind }, i) =>
+      kind === 'Action' || commands.slice(0, i).filter((other) => other.kind === kind).length < FEW,
   );
 }
 
@@ -151,11 +153,14 @@ function useCommands(canChange: boolean): readonly Command[] {
   const { undo, redo, toUndo, toRedo } = useNextSteps();
   const { chats } = useChats(store);
   const tellDone = useTellDone();
+  const title = useEngineState((state) => state.chat?.title) ?? UNTITLED;
+  const [pressed] = useState(() => pressable(title));
   return [
     action('New chat', () => newChat()),
     ...(canChange ? [action('By the way', () => beginSideQuestion(engine), 'A side question')] : []),
     ...(canChange && toUndo !== undefined ? [action('Undo', undo, toUndo)] : []),
     ...(canChange && toRedo !== undefined ? [action('Redo', redo, toRedo)] : []),
+    ...pressed.map(({ name, press }) => action(name, press)),
     ...branches
       .filter(({ isActive }) => !isActive)
       .map((branch) => ({

@@ -10,8 +10,20 @@ export function usePalette(): { readonly isOpen: boolean; readonly close: () => 
       event.preventDefault();
       if (document.querySelector('dialog[open]:not(.palette)') === null) setOpen((open) => !open);
     };
+    const open = (): void => setOpen(true);
     addEventListener('keydown', press);
-    return () => removeEventListener('keydown', press);
+    wishes.addEventListener('open', open);
+    return () => {
+      removeEventListener('keydown', press);
+      wishes.removeEventListener('open', open);
+    };
   }, []);
   return { isOpen, close: () => setOpen(false) };
 }
+
+/** Opens the command palette, for those without the key. */
+export function openPalette(): void {
+  wishes.dispatchEvent(new Event('open'));
+}
+
+const wishes = new EventTarget();
