@@ -64,3 +64,46 @@ test('a branch is found by the end of its first question, which no label shows',
   const list = screen.getByRole('list', { name: 'All branches' });
   await waitFor(() => expect(within(list).getAllByRole('listitem')).toHaveLength(1));
 });
+
+test('the palette opens without a keyboard, and holds what the page has buttons for', async () => {
+  openApp();
+  await ask('One');
+  await userEvent.click(await button('Find'));
+  const results = await screen.findByRole('listbox', { name: 'Results' });
+  for (const name of [
+    'Model settings',
+    'Export my data',
+    'Import',
+    'Checkpoint here',
+    'Rename chat',
+    'Keyboard',
+  ])
+    expect(within(results).getByText(name)).toBeDefined();
+  await userEvent.click(within(results).getByText('Rename chat'));
+  const name = await screen.findByRole<HTMLInputElement>('textbox', { name: 'Name' });
+  expect(name.maxLength).toBe(200);
+});
+
+test('a title that is a book makes no title of the window that is one', async () => {
+  const engine = new ContextEngine({ store, chatId: 'book', userId: 'local' });
+  await engine.set(user('Begin')).save();
+  await engine.updateChat({ title: 'word '.repeat(2000) });
+  engine.dispose();
+  history.replaceState(null, '', '#/chat/book');
+  openApp();
+  await waitFor(() => expect(document.title).toMatch(/^word word.*… · contextree$/));
+  expect(document.title.length).toBeLessThan(80);
+});
+
+test('the long name of a checkpoint is cut in its notice, and whole in its title', async () => {
+  openApp();
+  await ask('One');
+  await userEvent.click(on(articles('Assistant')[0], 'Checkpoint here'));
+  const name = 'A name as long as nobody would give one to a place';
+  await userEvent.clear(await screen.findByRole('textbox', { name: 'Name' }));
+  await userEvent.type(screen.getByRole('textbox', { name: 'Name' }), `${name}{Enter}`);
+  await userEvent.click(await button('Checkpoints'));
+  await userEvent.click(await button(`Restore ${name}`));
+  const notice = await screen.findByText(/^Back at “A name as long as…”$/);
+  expect(notice.title).toBe(`Back at “${name}”`);
+});

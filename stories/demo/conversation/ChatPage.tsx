@@ -3,7 +3,7 @@ import { useEffect, useState, type ReactNode } from 'react';
 import { describeFailure } from '../failure.ts';
 import { useFirstPicture } from '../shell/firstPicture.ts';
 import { Guard } from '../shell/Guard.tsx';
-import { calm, UNTITLED } from '../titles.ts';
+import { calm, cutBetweenWords, UNTITLED } from '../titles.ts';
 import { Drawing } from '../ui/Drawing.tsx';
 import { fetchLate, late } from '../ui/late.tsx';
 import { useUndoKeys } from '../shell/useUndo.ts';
@@ -154,7 +154,7 @@ const titles: Readonly<Record<Standing, string>> = {
 function useTitle(otherwise: string): string {
   const title = calm(useEngineState((state) => state.chat?.title) ?? otherwise);
   useEffect(() => {
-    document.title = `${title} · contextree`;
+    document.title = `${cutBetweenWords(title, 60)} · contextree`;
   }, [title]);
   return title;
 }

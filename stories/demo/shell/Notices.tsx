@@ -1,4 +1,5 @@
 import { createContext, use, useCallback, useEffect, useState, type FocusEvent, type ReactNode } from 'react';
+import { cutBetweenWords } from '../titles.ts';
 import { Icon } from '../ui/Icon.tsx';
 import { usePassFocus } from '../ui/usePassFocus.ts';
 
@@ -67,6 +68,7 @@ export function Notices({ afterLast }: { readonly afterLast: () => void }): Reac
 
 function NoticeLine({ notice, take, afterLast }: NoticeLineProps): ReactNode {
   const { text, action, undo } = notice;
+  const short = text.replaceAll(/“([^”]+)”/g, (_, name: string) => `“${cutBetweenWords(name, LONGEST)}”`);
   const line = usePassFocus<HTMLDivElement>(afterLast);
   const { isHeld, holders } = useHeld();
   const { key } = notice;
@@ -78,7 +80,9 @@ function NoticeLine({ notice, take, afterLast }: NoticeLineProps): ReactNode {
   }, [notice, isHeld, dismiss]);
   return (
     <div ref={line} className="notice" {...holders}>
-      <p dir="auto">{text}</p>
+      <p dir="auto" title={short === text ? undefined : text}>
+        {short}
+      </p>
       {[action, undo].map(
         (one) =>
           one && (
@@ -102,6 +106,9 @@ function NoticeLine({ notice, take, afterLast }: NoticeLineProps): ReactNode {
     </div>
   );
 }
+
+/** The longest name in a notice, in code units: on the smallest phone it stays within two lines. */
+const LONGEST = 24;
 
 interface NoticeLineProps {
   readonly notice: Notice;

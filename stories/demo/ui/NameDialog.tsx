@@ -36,6 +36,7 @@ export function NameDialog({
             value={name}
             dir="auto"
             autoComplete="off"
+            maxLength={200}
             aria-describedby={noteId}
             onFocus={(event) => event.target.select()}
             onChange={(event) => {
