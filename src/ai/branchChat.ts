@@ -165,7 +165,7 @@ export class BranchChat<M extends UIMessage> extends OurChat<M> {
     const { list } = this;
     const isNew = messages !== list.followed || remoteMessages !== list.remoteMessages;
     const isOver = list.remoteMessages[0] && !remoteMessages[0];
-    if (isNew && this.isBusy && !list.isEarly) list.prepend(messages as readonly M[]);
+    if (isNew && this.isBusy && list.followed !== null) list.prepend(messages as readonly M[]);
     else if (isNew) {
       list.follow(messages as readonly M[], remoteMessages as readonly M[]);
       // The other tab's answer, because of which a request was refused, has ended.
@@ -268,7 +268,7 @@ export class BranchChat<M extends UIMessage> extends OurChat<M> {
     if (error?.code === 'chat-deleted') {
       this.list.beginAnew();
       this.queue?.forgetLeft();
-    } else if (status !== 'ready') this.list.isEarly = true;
+    } else if (status !== 'ready') this.list.followed = null;
     this.queue?.placeLeft();
     return this.own.sendMessage(message, options);
   }

@@ -18,10 +18,11 @@ export class List<M extends UIMessage> {
   saved: readonly M[] = [];
   /** The messages that another tab is writing: shown at the end of the list, and removed from it before anything is sent. */
   remoteMessages: readonly M[] = [];
-  /** The messages of the engine that the list was last updated from; undefined to force the next update. */
-  followed: readonly UIMessage[] | undefined;
-  /** Whether something was sent before the conversation could be read: what is read goes in front of it. */
-  isEarly = false;
+  /**
+   * The messages of the engine that the list was last updated from; undefined to force the next update, null
+   * where something was sent before the conversation could be read: what is read goes in front of it.
+   */
+  followed: readonly UIMessage[] | null | undefined;
 
   constructor(engine: ContextEngine, state: { messages: M[] }, greeting: readonly M[]) {
     this.#engine = engine;
@@ -55,22 +56,16 @@ export class List<M extends UIMessage> {
     return this.saved[0] ? this.saved : this.#greeting;
   }
 
-  #placeEarly(): void {
-    this.isEarly = false;
-    const { whole } = this;
-    const early = this.now.filter(({ id }) => !withId(whole, id) && !withId(this.#greeting, id));
-    this.now = [...whole, ...early];
-  }
-
   /** Updates the list to the branch's messages, with those that another tab is writing behind them. */
   follow(shown: readonly M[], remoteMessages: readonly M[]): void {
     const before = this.whole;
     const isUnchanged = sameLists(this.now, before);
+    const isEarly = this.followed === null;
     if (shown !== this.followed) this.saved = listAfter(this.#engine, this.saved, shown);
     this.followed = shown;
     this.remoteMessages = remoteMessages;
     if (isUnchanged) this.now = this.whole;
-    else if (this.isEarly) this.#placeEarly();
+    else if (isEarly) this.now = [...this.whole, ...this.now.filter((one) => !before.includes(one))];
     else this.renew(before, this.whole);
   }
 
