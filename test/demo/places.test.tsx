@@ -107,3 +107,21 @@ test('the long name of a checkpoint is cut in its notice, and whole in its title
   const notice = await screen.findByText(/^Back at “A name as long as…”$/);
   expect(notice.title).toBe(`Back at “${name}”`);
 });
+
+test('a flag that moved because its name was taken can be put back', async () => {
+  openApp();
+  await ask('One');
+  await ask('Two');
+  for (const article of articles('Assistant')) {
+    await userEvent.click(on(article, 'Checkpoint here'));
+    await userEvent.clear(await screen.findByRole('textbox', { name: 'Name' }));
+    await userEvent.type(screen.getByRole('textbox', { name: 'Name' }), 'Here{Enter}');
+    await waitFor(() => expect(screen.queryByRole('textbox', { name: 'Name' })).toBeNull());
+  }
+  const follows = (flag: HTMLElement): boolean =>
+    Boolean(articles('You')[1] && flag.compareDocumentPosition(articles('You')[1] as HTMLElement) & 2);
+  await waitFor(async () => expect(follows(await button('Checkpoint Here'))).toBe(true));
+  expect(await screen.findByText('Checkpoint “Here” moved')).toBeDefined();
+  await userEvent.click(await button('Undo'));
+  await waitFor(async () => expect(follows(await button('Checkpoint Here'))).toBe(false));
+});

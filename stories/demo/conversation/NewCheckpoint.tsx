@@ -1,6 +1,7 @@
 import { useCheckpoint, useEngine } from 'contextree';
 import type { ReactNode } from 'react';
 import { useAnnounce } from '../shell/Announcer.tsx';
+import { useTellDone } from '../shell/useUndo.ts';
 import { NameDialog } from '../ui/NameDialog.tsx';
 
 /** Gives a message a name that one can return to. A name that is in use moves to this message, and the dialog says so. */
@@ -8,11 +9,14 @@ export function NewCheckpoint({ messageId, onClose }: NewCheckpointProps): React
   const engine = useEngine();
   const { checkpoints } = useCheckpoint();
   const announce = useAnnounce();
-  const save = async (name: string): Promise<void> => {
-    await engine.checkpoint(name, { at: messageId });
-    announce(`Checkpoint saved: ${name}`);
-  };
   const taken = checkpoints.map(({ name }) => name);
+  const tellDone = useTellDone();
+  const save = async (name: string): Promise<void> => {
+    const isMove = taken.includes(name);
+    await engine.checkpoint(name, { at: messageId });
+    if (isMove) tellDone({ text: `Checkpoint “${name}” moved`, lasts: 10_000 });
+    else announce(`Checkpoint saved: ${name}`);
+  };
   return (
     <NameDialog
       title="New checkpoint"
