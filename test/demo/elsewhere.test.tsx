@@ -1,6 +1,7 @@
 import { act, screen, waitFor } from '@testing-library/react';
 import userEvent from '@testing-library/user-event';
 import type { UIMessageChunk } from 'ai';
+import { ContextEngine } from 'contextree';
 import { expect, test } from 'vitest';
 import { articles, ask, furnish, message, on, openApp, store } from './room.tsx';
 
@@ -46,4 +47,37 @@ test('a deleted chat gives what waited in it to the new one: edits, queued quest
   await userEvent.click(await screen.findByRole('button', { name: 'Continue in a new chat' }));
   await waitFor(() => expect(screen.queryByRole('article')).toBeNull());
   expect(message().value).toBe('Hello and a thought\n\nAnd this?\n\nhalf a word');
+});
+
+test('a branch that another tab deletes is told of, and can be brought back', async () => {
+  openApp();
+  await ask('Tea');
+  await userEvent.click(on(articles('You')[0], 'Edit'));
+  await userEvent.type(screen.getByRole('textbox', { name: 'Edited text' }), ' or coffee?{Enter}');
+  await waitFor(() => expect(articles('You')[0]?.textContent).toContain('coffee'));
+  await screen.findByRole('button', { name: 'Send' });
+  const other = new ContextEngine({ store, chatId: chatId(), userId: 'local' });
+  await other.ready();
+  await act(() => other.deleteBranch(other.branch));
+  await screen.findByText('“Tea or coffee?” was deleted in another tab');
+  await waitFor(() => expect(articles('You')[0]?.textContent).not.toContain('coffee'));
+  await userEvent.click(screen.getByRole('button', { name: 'Bring back' }));
+  await waitFor(() => expect(articles('You')[0]?.textContent).toContain('coffee'));
+  other.dispose();
+});
+
+test('a branch that this tab deletes has one notice, also after its Undo and another Redo', async () => {
+  openApp();
+  await ask('Tea');
+  await userEvent.click(on(articles('You')[0], 'Edit'));
+  await userEvent.type(screen.getByRole('textbox', { name: 'Edited text' }), ' or coffee?{Enter}');
+  await waitFor(() => expect(articles('You')[0]?.textContent).toContain('coffee'));
+  await screen.findByRole('button', { name: 'Send' });
+  await userEvent.click(screen.getByRole('button', { name: /^Branch: / }));
+  await userEvent.click(await screen.findByRole('button', { name: 'Delete branch: Tea or coffee?' }));
+  for (const name of ['Undo', 'Redo', 'Undo']) {
+    await userEvent.click(await screen.findByRole('button', { name }));
+    expect(screen.queryByText(/in another tab|is back/)).toBeNull();
+  }
+  await waitFor(() => expect(articles('You')[0]?.textContent).toContain('coffee'));
 });

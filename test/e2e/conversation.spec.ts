@@ -304,6 +304,9 @@ test('by the way: a place beside the conversation, and what was said there can b
   await expect(demo.you).toHaveText([/What is a graph/, /Go on/, /Something else/]);
   await demo.settled();
   await demo.button('Undo').click();
+  await expect(place).toBeVisible();
+  await expect(demo.you).toHaveText([/What is a graph/, /Something else/]);
+  await demo.button('Back').click();
   await expect(demo.you).toHaveText([/What is a graph/, /Go on/]);
 });
 

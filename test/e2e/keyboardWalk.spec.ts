@@ -89,6 +89,8 @@ test('versions, branches, checkpoints, side questions and chats are used without
   await expect(place).toHaveCount(0);
   await expect(demo.you.last()).toContainText('How large is a sign?');
   await press(demo.button('Undo'));
+  await expect(place).toBeVisible();
+  await press(demo.button('Back'));
   await expect(demo.you.last()).toContainText('And a name.');
 
   // Another chat, and this one found by a word of it.

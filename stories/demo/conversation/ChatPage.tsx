@@ -21,6 +21,7 @@ import { SideBar } from './SideBar.tsx';
 import { Situation } from './Situation.tsx';
 import { useSeeing } from './useBranchNews.ts';
 import { useChatNotices } from './useChatNotices.ts';
+import { useDeletedElsewhere } from './useDeletedElsewhere.ts';
 import { useFirstQuestion } from './useFirstQuestion.ts';
 import { useFork } from './useFork.ts';
 import { useStanding, type Standing } from './useStanding.ts';
@@ -63,6 +64,7 @@ function OpenChat({ chatId, isFirst, hasSteps, covered, menuButton }: ChatPagePr
   const standing = useStanding(chatId);
   const question = useFirstQuestion(chatId);
   useChatNotices(standing);
+  useDeletedElsewhere();
   useUndoKeys();
   useWantedMessage(standing === 'open');
   useSeeing();
