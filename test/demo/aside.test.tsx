@@ -59,6 +59,19 @@ test('a side question that is undone by the keyboard is told as left, because it
   await waitFor(() => expect(articles('You')).toHaveLength(1));
 });
 
+test('a place in which nothing was asked is no branch any more after Back', async () => {
+  openApp();
+  await ask('Tea');
+  await userEvent.click(on(articles('You')[0], 'Branch from here'));
+  await screen.findByText('A new branch begins here');
+  await press('By the way');
+  await place();
+  await press('Back');
+  await waitFor(() => expect(screen.queryByRole('region', { name: /^Side question of/ })).toBeNull());
+  await userEvent.click(screen.getByRole('button', { name: 'Branch: New branch' }));
+  expect(rows()).toEqual(['Tea, 2 messages', 'New branch, 1 message']);
+});
+
 test('what is sent while the place of a side question opens is asked there', async () => {
   openApp();
   await ask('Tea');

@@ -5,7 +5,7 @@ import { useAttempt } from '../shell/useAttempt.ts';
 import { useTellDone } from '../shell/useUndo.ts';
 import { Icon } from '../ui/Icon.tsx';
 import { focusComposer } from './focusBranch.ts';
-import type { ForkShown } from './useFork.ts';
+import { forgetAside, type ForkShown } from './useFork.ts';
 
 /** The bar above a side question: its conversation, `Back`, and `Bring over`. */
 export function SideBar({ fork: { origin }, label }: SideBarProps): ReactNode {
@@ -18,7 +18,13 @@ export function SideBar({ fork: { origin }, label }: SideBarProps): ReactNode {
     ({ headMessageId = '' }) => said > 1 && engine.status(headMessageId) !== 'streaming',
   );
   const goBack = (): void => {
-    attempt(() => switchBranch(origin.id));
+    attempt(async () => {
+      // A place in which nothing was asked goes: it would be listed as one more new branch.
+      const last = engine.operations().findLast(({ state }) => state !== 'undone');
+      const isUnused = said === 0 && last?.kind === 'btw' && last.state === 'undoable';
+      if (isUnused) forgetAside(engine.chatId);
+      await (isUnused ? engine.undo() : switchBranch(origin.id));
+    });
     focusComposer();
   };
   const takeAlong = (): void => {
