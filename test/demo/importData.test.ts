@@ -1,7 +1,7 @@
 import { assistant, ContextEngine, InMemoryContextStore, user, type ContextStore } from 'contextree';
 import { expect, test } from 'vitest';
 import { exportData } from '../../stories/demo/settings/exportData.ts';
-import { importData } from '../../stories/demo/settings/importData.ts';
+import { importData, importedInWords } from '../../stories/demo/settings/importData.ts';
 
 /** A store with a chat: a question, two answers, a checkpoint and a title. */
 async function withChat(): Promise<ContextStore> {
@@ -33,9 +33,9 @@ test('what was exported is there again in an empty browser: versions, branches, 
   const store = await withChat();
   const text = JSON.stringify(await exportData(store));
   const other = new InMemoryContextStore();
-  expect(await importData(other, text)).toEqual({ chats: 1, messages: 3 });
+  expect(await importData(other, text)).toEqual({ chats: 1, messages: 3, damaged: [] });
   expect(await said(other)).toEqual(await said(store));
-  expect(await importData(other, text)).toEqual({ chats: 0, messages: 0 });
+  expect(await importData(other, text)).toEqual({ chats: 0, messages: 0, damaged: [] });
   expect((await other.listChats()).map(({ title, branchCount }) => [title, branchCount])).toEqual([
     ['Rivers', 2],
   ]);
@@ -47,13 +47,13 @@ test('a chat that went on since gains nothing and loses nothing; one that was de
   const engine = new ContextEngine({ store, chatId: 'c', userId: 'local' });
   await engine.set(user('And brooks?')).save();
   const before = await said(store);
-  expect(await importData(store, text)).toEqual({ chats: 0, messages: 0 });
+  expect(await importData(store, text)).toEqual({ chats: 0, messages: 0, damaged: [] });
   expect(await said(store)).toEqual(before);
   engine.dispose();
 
   await store.deleteChat('c');
-  expect(await importData(store, text)).toEqual({ chats: 1, messages: 3 });
-  expect(await importData(store, text)).toEqual({ chats: 0, messages: 0 });
+  expect(await importData(store, text)).toEqual({ chats: 1, messages: 3, damaged: [] });
+  expect(await importData(store, text)).toEqual({ chats: 0, messages: 0, damaged: [] });
   expect((await store.listChats()).map(({ id, title }) => [id, title])).toEqual([['c-2', 'Rivers']]);
 });
 
@@ -65,3 +65,34 @@ test.each(['', '[]', '{"format":"other"}', '{"format":"contextree-demo","version
     );
   },
 );
+
+test.each<[string, (chat: Whole) => unknown]>([
+  ['nothing', () => null],
+  ['no chat', () => ({})],
+  ['no messages', ({ messages: _, ...rest }) => rest],
+  ['an empty id', (whole) => ({ ...whole, chat: { ...whole.chat, id: '' } })],
+  ['no sums', (whole) => withVersion(whole, { sum: undefined })],
+  ['broken parts', (whole) => withVersion(whole, { body: { id: 'q', role: 'user', parts: [{}, 1] } })],
+])('a damaged chat (%s) is named and left out whole, and the others come in', async (_, damage) => {
+  const file = await exportData(await withChat());
+  const broken = damage(file.chats[0]!) as Whole | null;
+  const store = new InMemoryContextStore();
+  const imported = await importData(store, JSON.stringify({ ...file, chats: [broken, ...file.chats] }));
+  const name = broken?.chat ? 'Chat 1 (“Rivers”)' : 'Chat 1';
+  expect(importedInWords(imported)).toBe(
+    `Imported 1 chat with 3 messages. ${name} of this file is damaged, and nothing of it was imported.`,
+  );
+  expect((await store.listChats()).map(({ id }) => id)).toEqual(['c']);
+});
+
+type Whole = Awaited<ReturnType<typeof exportData>>['chats'][number];
+
+/** The chat with something else in its last message. */
+function withVersion(whole: Whole, change: object): object {
+  const messages = whole.messages.map((message, i) =>
+    i < whole.messages.length - 1
+      ? message
+      : { ...message, versions: message.versions.map((version) => ({ ...version, ...change })) },
+  );
+  return { ...whole, messages };
+}

@@ -4,7 +4,6 @@ import { useAttempt } from '../shell/useAttempt.ts';
 import { useWorkspace } from '../shell/Workspace.ts';
 import { ConfirmDialog } from '../ui/ConfirmDialog.tsx';
 import { Icon } from '../ui/Icon.tsx';
-import { counted } from '../quantities.ts';
 import { askToKeep, spaceInWords } from './space.ts';
 
 /** What a person may do with their data: take it along and bring it back, keep it for good, or be rid of it. */
@@ -34,11 +33,9 @@ export function DataMenu({ onKeep, canExport }: DataMenuProps): ReactNode {
   const bringBack = (file: File): void => {
     onKeep();
     attempt(async () => {
-      const { importData } = await import('./importData.ts');
-      const { chats, messages } = await importData(store, await file.text());
-      const text =
-        messages === 0 ? 'All of this file is here already.' : `Imported ${counted(chats, messages)}.`;
-      tell({ key: 'import', text, lasts: 15_000 });
+      const { importData, importedInWords } = await import('./importData.ts');
+      const imported = await importData(store, await file.text());
+      tell({ key: 'import', text: importedInWords(imported), lasts: 15_000 });
     });
   };
   const keep = (): void => {
