@@ -87,6 +87,11 @@ describe('an ordinary answer', () => {
     expect(text).toContain('“is \\`a \\<b\\> \\*c\\* \\[d\\](e) # f”');
   });
 
+  it('quotes no mark that would turn the direction of its own sentence', async () => {
+    for (const seed of seeds.slice(0, 8))
+      expect(await ask('a\u202Eb \u2067c\u2069', { seed }).text).toContain('“ab c”');
+  });
+
   it('cuts a long quotation between characters, never within one', async () => {
     const text = await ask('👩‍👩‍👧'.repeat(200)).text;
     expect(text).toContain('👩‍👩‍👧…”');

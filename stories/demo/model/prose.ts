@@ -2,6 +2,7 @@ import type { Chance } from './chance.ts';
 import { commandList } from './commands.ts';
 import { type Chapter, chapters, musings, openings, remarks, rows, steps, thoughtsOn } from './phrases.ts';
 import { inUnits } from '../quantities.ts';
+import { calm } from '../titles.ts';
 import type { Scene, SceneFile, ToolResult } from './scene.ts';
 import type { Deleted, Rolled } from './tools.ts';
 import { writtenAnswer } from './written.ts';
@@ -165,7 +166,7 @@ function bulleted(lines: readonly string[]): string {
 
 /** The text on one line, in quotation marks, cut after so many words (or 120 characters), with its Markdown made harmless. */
 function quoted(text: string, words: number): string {
-  const line = text.replaceAll(/\s+/g, ' ').trim();
+  const line = calm(text).replaceAll(/\s+/g, ' ').trim();
   if (line === '') return 'a message without words';
   const short = firstCharacters(wordsOf(line).slice(0, words).join(''), 120);
   return `“${short.replaceAll(/[\\`*_[\]<>~|]/g, '\\$&')}${short === line ? '' : '…'}”`;
