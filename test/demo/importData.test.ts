@@ -69,7 +69,7 @@ test.each(['', '[]', '{"format":"other"}', '{"format":"contextree-demo","version
 test.each<[string, (chat: Whole) => unknown]>([
   ['nothing', () => null],
   ['no chat', () => ({})],
-  ['no messages', ({ messages: _, ...rest }) => rest],
+  ['no messages', (whole) => ({ ...whole, messages: undefined })],
   ['an empty id', (whole) => ({ ...whole, chat: { ...whole.chat, id: '' } })],
   ['no sums', (whole) => withVersion(whole, { sum: undefined })],
   ['broken parts', (whole) => withVersion(whole, { body: { id: 'q', role: 'user', parts: [{}, 1] } })],
