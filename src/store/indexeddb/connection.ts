@@ -265,7 +265,7 @@ function isPassing(error: unknown): boolean {
   return /^(?:Unknown|Abort|Data|Timeout|NotReadable)Error$/.test(nameOf(error)) && !isFull(error);
 }
 
-/** Whether a value is above Chromium's limit of 127 MB. */
+/** Whether a value is above the limit of 127 MB that Chromium has before version 150. */
 export function isTooLarge(error: unknown): boolean {
   return /value (?:is|are) too large/.test(String(error));
 }
@@ -296,7 +296,8 @@ function blocked(name: string): ContextError {
  *
  * IndexedDB commits a transaction even after errors, so every throw aborts it. A put that succeeded proves nothing, because a
  * full disk refuses the commit, so nothing is reported before `complete`. `commit()` after the last put makes an append a third
- * faster; but with it Chromium commits without values above 127 MB, so it is not called where a value may be as large.
+ * faster; but with it Chromium before 150 commits without values above 127 MB, so it is not called where a value may be as
+ * large.
  */
 export async function write<T>(
   db: IDBDatabase,
