@@ -121,8 +121,13 @@ test('each tab keeps its own words and files; those of a tab that is gone are fo
   await isAlone(first, 'note.txt');
   await expect(first.message).toHaveValue('of the first');
 
+  const living = (): Promise<number> =>
+    second.page.evaluate(async () => ((await navigator.locks.query()).held ?? []).length);
+  const all = await living();
   await copy.page.close();
   await page.close();
+  // A browser frees the locks of a closed page some time later.
+  await expect.poll(living).toBe(all - 2);
   const next = await tabOn(context, second);
   await expect(removers(next)).toHaveCount(2);
   await expect(next.message).toHaveValue(/^of the (first\n\nof the copy|copy\n\nof the first)$/);
