@@ -13,8 +13,8 @@ import type { Writer } from './writer.ts';
  *
  * An operation is some marks; its undo is other marks on the same things, with a greater revision, and the view as it was. A
  * branch that was made goes by a deletion; one that has gained messages is only switched away from. A branch to which messages
- * were added is replaced by one that ends where it ended before. An operation is overtaken
- * by another tab's later mark on the same thing. The log is kept on this device, a record for each operation.
+ * were added is replaced by one that ends where it ended before. An operation is overtaken by another tab's later mark on the
+ * same thing. The log is kept on this device, a record for each operation.
  */
 export class History {
   readonly #writer: Writer;

@@ -75,7 +75,8 @@ export interface AskOptions extends BranchOption {
   /** The message that a continued answer begins with; it shows at once. Default: none. */
   readonly answer?: UIMessage | undefined;
   /**
-   * Whether a second tab that saves this very turn is refused with `busy`. Default: true where all messages of the turn are already saved.
+   * Whether a second tab that saves this very turn is refused with `busy`. Default: true where all messages of the turn are
+   * already saved.
    */
   readonly isSole?: boolean | undefined;
 }

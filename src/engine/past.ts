@@ -26,8 +26,8 @@ import type { Writer } from './writer.ts';
 /**
  * A chat as it was at an earlier time.
  *
- * Its messages are those that existed then, and each of a branch record's ways ended at the last of them. The
- * operation log tells what names, deletions and checkpoints were before each operation of this device. A mark that somebody
+ * Its messages are those that existed then, and each of a branch record's ways ended at the last of them. The operation log
+ * tells what names, deletions and checkpoints were before each operation of this device. A mark that somebody
  * else wrote last keeps its present value, unless its own date is later; the graph is then partial.
  *
  * Loaded on first use. Each call reads all messages of the chat.

@@ -296,8 +296,8 @@ function settledOf(given: readonly Pending[], answer: LastAnswer | undefined): S
 }
 
 /**
- * The message that `lastAssistantMessage()` refers to: the newest pending answer, a new answer behind a pending question, or the
- * last one.
+ * The message that `lastAssistantMessage()` refers to: the newest pending answer, a new answer behind a pending question, or
+ * the last one.
  */
 function resolveLast(
   { text, freshId, persist }: Extract<PendingMessage, { readonly kind: 'last-assistant' }>,

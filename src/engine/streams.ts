@@ -151,7 +151,10 @@ export class Streams {
     return this.#keep(key, stream, message, { isDurable: true });
   }
 
-  /** Writes the words that are not on the disk, nor on their way there, and, for the rest of this task, those that chats pass in while the page goes. */
+  /**
+   * Writes the words that are not on the disk, nor on their way there, and, for the rest of this task, those that chats pass in
+   * while the page goes.
+   */
   #leave(): void {
     this.#isLeaving = true;
     setTimeout(() => {

@@ -157,7 +157,7 @@ export class Turns {
     return { branch: undefined, messages, ends: made.delta.ends, marks: [...marks, ...made.delta.marks] };
   }
 
-  /** Refuses a second answer to a question that another tab answers, and continuing an answer behind which another one grows. */
+  /** Refuses a second answer to a question that another tab answers, and to continue an answer behind which one grows. */
   #refuseBeside(question: string | null, answer?: string): void {
     const { replica, streams } = this.#writer;
     const foreign = replica.foreign();

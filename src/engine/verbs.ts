@@ -75,8 +75,8 @@ export abstract class Verbs extends Face {
 
   /**
    * Adds settled messages in one durable transaction, without calling a model: on the named branch, which must end at
-   * `parentId`, or on a new one. The shown branch stays. `undo()` shows the branch as it was before. Rejects with `invalid-messages`, `message-not-found`,
-   * `branch-not-found`, and `invalid-options` for no messages and for a branch that ends elsewhere.
+   * `parentId`, or on a new one. The shown branch stays. `undo()` shows the branch as it was before. Rejects with `invalid-messages`,
+   * `message-not-found`, `branch-not-found`, and `invalid-options` for no messages and for a branch that ends elsewhere.
    */
   async add(messages: readonly UIMessage[], options: AddOptions): Promise<BranchInfo> {
     const [own, how] = [ownOptions(messages), ownOptions(options)];

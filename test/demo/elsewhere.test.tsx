@@ -49,13 +49,18 @@ test('a deleted chat gives what waited in it to the new one: edits, queued quest
   expect(message().value).toBe('Hello and a thought\n\nAnd this?\n\nhalf a word');
 });
 
-test('a branch that another tab deletes is told of, and can be brought back', async () => {
+/** Opens a chat whose only question was edited from "Tea" to "Tea or coffee?". */
+async function openEdited(): Promise<void> {
   openApp();
   await ask('Tea');
   await userEvent.click(on(articles('You')[0], 'Edit'));
   await userEvent.type(screen.getByRole('textbox', { name: 'Edited text' }), ' or coffee?{Enter}');
   await waitFor(() => expect(articles('You')[0]?.textContent).toContain('coffee'));
   await screen.findByRole('button', { name: 'Send' });
+}
+
+test('a branch that another tab deletes is told of, and can be brought back', async () => {
+  await openEdited();
   const other = new ContextEngine({ store, chatId: chatId(), userId: 'local' });
   await other.ready();
   await act(() => other.deleteBranch(other.branch));
@@ -67,12 +72,7 @@ test('a branch that another tab deletes is told of, and can be brought back', as
 });
 
 test('a branch that this tab deletes has one notice, also after its Undo and another Redo', async () => {
-  openApp();
-  await ask('Tea');
-  await userEvent.click(on(articles('You')[0], 'Edit'));
-  await userEvent.type(screen.getByRole('textbox', { name: 'Edited text' }), ' or coffee?{Enter}');
-  await waitFor(() => expect(articles('You')[0]?.textContent).toContain('coffee'));
-  await screen.findByRole('button', { name: 'Send' });
+  await openEdited();
   await userEvent.click(screen.getByRole('button', { name: /^Branch: / }));
   await userEvent.click(await screen.findByRole('button', { name: 'Delete branch: Tea or coffee?' }));
   for (const name of ['Undo', 'Redo', 'Undo']) {
