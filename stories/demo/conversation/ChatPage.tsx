@@ -5,7 +5,7 @@ import { useFirstPicture } from '../shell/firstPicture.ts';
 import { Guard } from '../shell/Guard.tsx';
 import { calm, cutBetweenWords, UNTITLED } from '../titles.ts';
 import { Drawing } from '../ui/Drawing.tsx';
-import { fetchLate, late } from '../ui/late.tsx';
+import { Calm, fetchLate, late } from '../ui/late.tsx';
 import { useUndoKeys } from '../shell/useUndo.ts';
 import { usePalette } from '../shell/usePalette.ts';
 import { USER, useWorkspace } from '../shell/Workspace.ts';
@@ -20,14 +20,14 @@ import { SaveState } from './SaveState.tsx';
 import { SideBar } from './SideBar.tsx';
 import { Situation } from './Situation.tsx';
 import { useSeeing } from './useBranchNews.ts';
-import { useChatNotices } from './useChatNotices.ts';
-import { useDeletedElsewhere } from './useDeletedElsewhere.ts';
 import { useFirstQuestion } from './useFirstQuestion.ts';
 import { useFork } from './useFork.ts';
 import { useStanding, type Standing } from './useStanding.ts';
 
 // The devtools that stay in a production build: in this app they are part of what is shown.
 const ContextDevtools = late(async () => (await import('contextree/devtools/production')).ContextDevtools);
+
+const ChatNotices = late(async () => (await import('./ChatNotices.ts')).ChatNotices);
 
 const Palette = late(async () => (await import('../shell/Palette.tsx')).Palette);
 
@@ -63,8 +63,6 @@ function Unshown({ error }: { readonly error: unknown }): ReactNode {
 function OpenChat({ chatId, isFirst, hasSteps, covered, menuButton }: ChatPageProps): ReactNode {
   const standing = useStanding(chatId);
   const question = useFirstQuestion(chatId);
-  useChatNotices(standing);
-  useDeletedElsewhere();
   useUndoKeys();
   useWantedMessage(standing === 'open');
   useSeeing();
@@ -110,6 +108,9 @@ function OpenChat({ chatId, isFirst, hasSteps, covered, menuButton }: ChatPagePr
           hasSteps={hasSteps}
         />
       </section>
+      <Calm>
+        <ChatNotices standing={standing} />
+      </Calm>
       {palette.isOpen && <Palette canChange={standing === 'open' && !aside} onClose={palette.close} />}
     </main>
   );
