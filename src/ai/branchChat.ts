@@ -164,13 +164,10 @@ export class BranchChat<M extends UIMessage> extends OurChat<M> {
   follow({ messages, remoteMessages = [] }: Pick<EngineState, 'messages'> & Partial<EngineState>): void {
     const { list } = this;
     const isNew = messages !== list.followed || remoteMessages !== list.remoteMessages;
-    const isOver = list.remoteMessages[0] && !remoteMessages[0];
     if (isNew && this.isBusy && list.followed !== null) list.prepend(messages as readonly M[]);
-    else if (isNew) {
-      list.follow(messages as readonly M[], remoteMessages as readonly M[]);
-      // The other tab's answer, because of which a request was refused, has ended.
-      if (isOver && isContextError(this.error, 'busy')) this.clearError();
-    }
+    else if (isNew) list.follow(messages as readonly M[], remoteMessages as readonly M[]);
+    // The other tab's answer, because of which a request was refused, has ended.
+    if (!remoteMessages[0] && isContextError(this.error, 'busy')) this.clearError();
     this.queue?.followed();
     this.#looking ??= this.recall();
   }

@@ -87,6 +87,19 @@ describe('pressed in two tabs at the same moment', () => {
   });
 });
 
+it('an answer that fails at once where it was asked for leaves no error where it was not', async () => {
+  await open(slowly);
+  const pressed = [again(here.chats.active), again(there.chats.active)];
+  const asked = (): Page[] => [here, there].filter(({ script }, i) => script.requests.length > 1 - i);
+  await expect.poll(() => asked().length).toBe(1);
+  const [winner] = asked() as [Page];
+  await (await winner.script.next()).fail();
+  await Promise.allSettled(pressed);
+  const loser = winner === here ? there : here;
+  await expect.poll(() => loser.chats.active.status).toBe('ready');
+  expect(loser.chats.active.error).toBeUndefined();
+});
+
 describe('given in two tabs at the same moment', () => {
   beforeEach(async () => {
     const store = new InMemoryContextStore();
