@@ -93,7 +93,7 @@ it('an answer that fails at once where it was asked for leaves no error where it
   const asked = (): Page[] => [here, there].filter(({ script }, i) => script.requests.length > 1 - i);
   await expect.poll(() => asked().length).toBe(1);
   const [winner] = asked() as [Page];
-  await (await winner.script.next()).fail();
+  await (await winner.script.next()).fail('Down.');
   await Promise.allSettled(pressed);
   const loser = winner === here ? there : here;
   await expect.poll(() => loser.chats.active.status).toBe('ready');
