@@ -160,6 +160,7 @@ function useCommands(canChange: boolean): readonly Command[] {
     ...(canChange ? [action('By the way', () => beginSideQuestion(engine), 'A side question')] : []),
     ...(canChange && toUndo !== undefined ? [action('Undo', undo, toUndo)] : []),
     ...(canChange && toRedo !== undefined ? [action('Redo', redo, toRedo)] : []),
+    ...(branches.length > 1 ? [action('Compare branches', openBranches, 'In their list')] : []),
     ...pressed.map(({ name, press }) => action(name, press)),
     ...branches
       .filter(({ isActive }) => !isActive)
@@ -193,6 +194,10 @@ function useCommands(canChange: boolean): readonly Command[] {
         },
       })),
   ];
+}
+
+function openBranches(): void {
+  document.querySelector<HTMLElement>('.branch-button')?.click();
 }
 
 /** The messages of this chat, on all of its branches, that hold these words. */
