@@ -1,13 +1,13 @@
 import { useEngine, useEngineState, type BranchInfo, type ContextEngine } from 'contextree';
 import { useMemo, useSyncExternalStore } from 'react';
 import { encodeId } from '../address.ts';
-import { session } from '../safeStorage.ts';
+import { local } from '../safeStorage.ts';
 
 /**
  * Where the shown branch left its origin, and whether it is a side question.
  *
  * The first message of a side question says so in its metadata, which every tab and every later visit reads. Until something is
- * asked, only this tab knows.
+ * asked, only this browser knows.
  */
 export interface ForkShown {
   readonly origin: BranchInfo;
@@ -35,7 +35,7 @@ export function useFork(): ForkShown | undefined {
     const place = messages.findLastIndex(({ id }) => id === afterId);
     return place === -1 ? messages.at(-(active?.ownCount ?? 0) || messages.length) : messages[place + 1];
   });
-  const begun = useSyncExternalStore(listen, () => session.get(sideOf(engine.chatId)));
+  const begun = useSyncExternalStore(listen, () => local.get(sideOf(engine.chatId)));
   return useMemo(() => {
     const origin = branches.find(({ id }) => id === active?.forkedFrom);
     if (!active || !origin) return undefined;
@@ -63,7 +63,7 @@ export function isAside(metadata: unknown): boolean {
 
 /** Notes where a side place begins that nothing was asked in yet. */
 function beginAside(chatId: string, headKey: string | null): void {
-  session.set(sideOf(chatId), headKey);
+  local.set(sideOf(chatId), headKey);
   tellAll();
 }
 
