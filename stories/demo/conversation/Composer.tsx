@@ -41,6 +41,7 @@ export function Composer({
   streaming,
   canSend,
   isAside,
+  isHeldUp,
   onSend,
   onStop,
   ref,
@@ -174,7 +175,7 @@ export function Composer({
         ref={textbox}
         id={MESSAGE_BOX}
         aria-label="Message"
-        placeholder="Ask anything"
+        placeholder={isHeldUp ? 'Answer above first, or go on without it' : 'Ask anything'}
         rows={1}
         dir={shape.direction}
         data-long={shape.isLong || undefined}
@@ -281,6 +282,8 @@ interface ComposerProps {
   readonly canSend: boolean;
   /** Whether the place of a side question is shown. */
   readonly isAside: boolean;
+  /** Whether a tool waits for leave: what is sent goes on without it. */
+  readonly isHeldUp: boolean;
   /** Takes the trimmed text, which may be empty where there are files. */
   readonly onSend: (text: string, files: readonly FileUIPart[]) => void;
   readonly onStop: () => void;

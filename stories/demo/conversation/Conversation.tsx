@@ -152,6 +152,7 @@ export function Conversation(props: ConversationProps): ReactNode {
           streaming={streaming}
           canSend={canChange}
           isAside={fork?.isSide ?? false}
+          isHeldUp={askNow !== undefined}
           onSend={send}
           onStop={turn.stop}
         />
