@@ -19,13 +19,20 @@ const FAREWELL = 1000;
 const PATIENCE = 4000;
 
 let own: Promise<string> | undefined;
+let soFar: string | undefined;
 
 /** The id of this tab: the same after a reload, and no other tab's. Never rejects. */
 export function thisTab(): Promise<string> {
   return (own ??= claim(session.get(PLACE) ?? generateId()));
 }
 
+/** The id of this tab, once it is asked for; a copy of a tab has that of the other one for a moment. */
+export function tabSoFar(): string | undefined {
+  return soFar;
+}
+
 async function claim(id: string): Promise<string> {
+  soFar = id;
   session.set(PLACE, id);
   return (await hold(id)) ? id : claim(generateId());
 }

@@ -1,7 +1,7 @@
 import { encodeId } from './address.ts';
 import type { Fate } from './attachmentTray.ts';
 import { local, session } from './safeStorage.ts';
-import { goneOf, insteadOf, thisTab } from './tab.ts';
+import { goneOf, insteadOf, tabSoFar, thisTab } from './tab.ts';
 
 /**
  * Text that was typed and not yet sent.
@@ -38,7 +38,9 @@ export function unsentText(chatId: string): string {
 
 /** The text typed in this tab; without one, that of others. */
 function textInBox(chatId: string): string {
-  return typedText(chatId) || joined(local.keys(textOf(chatId)).map((key) => local.get(key)));
+  // What was just taken out of this tab's box is forgotten in its copy a moment later.
+  const copies = local.keys(textOf(chatId)).filter((key) => key !== textOf(chatId) + tabSoFar());
+  return typedText(chatId) || joined(copies.map((key) => local.get(key)));
 }
 
 /**

@@ -59,6 +59,12 @@ test('all words that were sent and never saved come back in order, and saved one
   expect(takeUnsentText('a')).toBe('first\n\nthird');
 });
 
+test('words that are taken once are not there a second time', async () => {
+  keepUnsentText('a', 'once');
+  await expect.poll(() => localStorage.length).toBe(1);
+  expect([takeUnsentText('a'), takeUnsentText('a')]).toEqual(['once', '']);
+});
+
 test('after a reload, words come back only where their message was lost', () => {
   keepUnsentText('a', 'newer');
   for (const id of ['saved', 'lost', 'going', 'gone']) keepSentText('a', id, `words of ${id}`);

@@ -56,7 +56,8 @@ function Deleted({ chatId, children }: DeletedProps): ReactNode {
 /** A chat that can't be read: code that did not come, a database that does not open, data of a newer version. */
 function Broken({ chatId }: { readonly chatId: string }): ReactNode {
   const error = useEngineState((state) => state.error);
-  const isClosed = isClosedToUs(error);
+  // A full disk has no room for a database either.
+  const isClosed = isClosedToUs(error) || isContextError(error, 'quota-exceeded');
   const reason = wordsOfBrowser(error);
   return (
     <div className="situation" role="alert">
@@ -80,6 +81,7 @@ function Broken({ chatId }: { readonly chatId: string }): ReactNode {
 
 function headOf(error: unknown): string {
   if (isContextError(error, 'newer-format')) return 'This page is older than its data.';
+  if (isContextError(error, 'quota-exceeded')) return 'There is no room for your chats.';
   return isClosedToUs(error) ? 'Your chats can’t be opened.' : 'This chat can’t be read.';
 }
 
