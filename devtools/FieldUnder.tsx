@@ -2,10 +2,21 @@ import { useEffect, useState } from 'react';
 import { isCovered } from './covered.ts';
 import type { Extent, Place } from './dock.ts';
 
-/** Reports whether a focused field of the app lies under the panel. */
+/** Reports whether a focused field of the app lies under the panel, because the app makes no room. */
 export function FieldUnder({ place, extent, onChange }: FieldUnderProps): null {
-  const isUnder = useFieldUnder(place, extent);
-  useEffect(() => onChange(isUnder), [onChange, isUnder]);
+  const field = useFocusedField();
+  useEffect(() => {
+    // Measured again when the app has made room, which it may do a moment later.
+    const look = (): void =>
+      onChange(
+        field !== null && place !== undefined && isCovered(field.getBoundingClientRect(), place, extent),
+      );
+    look();
+    if (field === null) return undefined;
+    const resized = new ResizeObserver(look);
+    resized.observe(field);
+    return () => resized.disconnect();
+  }, [field, place, extent, onChange]);
   return null;
 }
 
@@ -16,8 +27,8 @@ interface FieldUnderProps {
   readonly onChange: (isUnder: boolean) => void;
 }
 
-/** Whether a focused field of the app lies under the panel, because the app makes no room. */
-function useFieldUnder(place: Place | undefined, extent: Extent): boolean {
+/** The field of the app that has the focus. */
+function useFocusedField(): Element | null {
   const [field, setField] = useState<Element | null>(null);
   useEffect(() => {
     const look = (): void =>
@@ -31,7 +42,7 @@ function useFieldUnder(place: Place | undefined, extent: Extent): boolean {
       removeEventListener('focusout', leave);
     };
   }, []);
-  return field !== null && place !== undefined && isCovered(field.getBoundingClientRect(), place, extent);
+  return field;
 }
 
 const FIELDS =

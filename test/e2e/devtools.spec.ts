@@ -150,6 +150,23 @@ for (const [width, height, direction] of [
   });
 }
 
+test('the devtools fold while the focused text box lies under them, until the page makes room', async ({
+  page,
+}) => {
+  await page.setViewportSize({ width: 1440, height: 900 });
+  const demo = await Demo.open(page);
+  await demo.openDevtools();
+  const panel = page.getByRole('region', { name: 'contextree devtools' });
+  const height = async (): Promise<number> => (await panel.boundingBox())?.height ?? 0;
+  await expect.poll(height).toBe(900);
+  const style = await page.addStyleTag({ content: '.app { padding: 0 !important }' });
+  await demo.message.focus();
+  await expect.poll(height).toBeLessThan(100);
+  await style.evaluate((element) => (element as Element).remove());
+  await expect.poll(height).toBe(900);
+  await expect(demo.message).toBeFocused();
+});
+
 test('the devtools have a window of their own, which follows the chat, and come back when it closes', async ({
   page,
 }) => {
