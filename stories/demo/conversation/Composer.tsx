@@ -180,11 +180,7 @@ export function Composer({
         dir={shape.direction}
         data-long={shape.isLong || undefined}
         defaultValue={first}
-        onChange={({ target }) => {
-          const isInserted = target.value.length - inBox.current.length >= LONG_TEXT;
-          keep(target.value);
-          if (isInserted) void import('./longLine.ts').then(({ breakLongLine }) => breakLongLine(target));
-        }}
+        onChange={({ target }) => keep(target.value)}
         onKeyDown={press}
         onPaste={(event) => {
           const files = filesIn(event.clipboardData);
