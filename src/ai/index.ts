@@ -10,8 +10,7 @@ export type {
   RequestParts,
   ResolvedRequest,
 } from './contextChat.ts';
-export type { FollowingChat, WithContextOptions } from './ownChat.ts';
-export { withContext } from './withContext.ts';
+export { withContext, type WithContextOptions } from './withContext.ts';
 export type { Told } from '../record/record.ts';
 export {
   toPrompt,

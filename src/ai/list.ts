@@ -139,11 +139,7 @@ function sameLists(a: readonly UIMessage[], b: readonly UIMessage[]): boolean {
  * The list that a chat shows for these messages of its branch: it reuses the chat's objects for unchanged messages, so that
  * React renders nothing anew, and keeps the earlier messages that the chat has loaded.
  */
-export function listAfter<M extends UIMessage>(
-  engine: ContextEngine,
-  list: readonly M[],
-  shown: readonly M[],
-): M[] {
+function listAfter<M extends UIMessage>(engine: ContextEngine, list: readonly M[], shown: readonly M[]): M[] {
   const own = byId(list);
   const kept = (message: M): M => {
     const mine = own.get(message.id);

@@ -1,22 +1,14 @@
 import { AbstractChat, type ChatState, type ChatStatus, type UIMessage } from 'ai';
 import { beforeEach, describe, expect, it } from 'vitest';
 import { withContext, type WithContextOptions } from '../../src/ai/index.ts';
-import { ContextEngine } from '../../src/engine/engine.ts';
 import { settle } from '../support/transport.ts';
 import { openPage, words, type Page } from './story.ts';
 
 /** An app's own chat: the AI SDK's, over the plainest state. */
 class OwnChat extends AbstractChat<UIMessage> {
-  constructor(page: Page, { branch, follows }: { branch?: string; follows?: boolean } = {}) {
-    const own: { chat?: OwnChat } = {};
-    const options: WithContextOptions = follows ? { chat: () => own.chat } : { branch };
-    const transport = withContext(page.script.transport, page.engine, options);
-    super({ state: new PlainState(), transport });
-    own.chat = this;
-    this.close = () => transport.close?.();
+  constructor(page: Page, options?: WithContextOptions) {
+    super({ state: new PlainState(), transport: withContext(page.script.transport, page.engine, options) });
   }
-
-  readonly close: () => void;
 }
 
 class PlainState implements ChatState<UIMessage> {
@@ -157,62 +149,6 @@ describe('withContext, around a transport of a chat of one’s own', () => {
   });
 });
 
-describe('withContext, told which chat it belongs to', () => {
-  beforeEach(() => {
-    chat = new OwnChat(page, { follows: true });
-  });
-
-  it('shows what is saved when a page opens, and follows where the person goes', async () => {
-    await ask('One?', 'First.');
-    await ask('Two?', 'Second.');
-    const [one, first] = chat.messages;
-    const late = new OwnChat(page, { follows: true });
-    await expect.poll(() => words(late.messages)).toBe('q: One? | a: First. | q: Two? | a: Second.');
-    await page.engine.rewind(first!.id);
-    expect(words(chat.messages)).toBe('q: One? | a: First.');
-    expect(chat.messages[0]).toBe(one);
-    await ask('Deux?', 'Deuxième.');
-    expect(await page.stored('main-v2')).toBe('q: One? | a: First. | q: Deux? | a: Deuxième.');
-    await page.engine.switchBranch('main');
-    expect(words(chat.messages)).toBe('q: One? | a: First. | q: Two? | a: Second.');
-    await ask('Three?', 'Third.');
-    expect(await page.stored('main')).toBe(words(chat.messages));
-    expect(page.engine.state.getState().branches).toHaveLength(2);
-  });
-
-  it('reads the chat where nobody else does, so that the next question goes behind what is saved', async () => {
-    await ask('One?', 'First.');
-    const engine = new ContextEngine({ store: page.store, chatId: 'c', userId: 'me' });
-    chat = new OwnChat({ ...page, engine }, { follows: true });
-    await expect.poll(() => words(chat.messages)).toBe('q: One? | a: First.');
-    await ask('Two?', 'Second.');
-    expect(await page.stored()).toBe('q: One? | a: First. | q: Two? | a: Second.');
-  });
-
-  it('waits for the answer that grows in it, and follows then', async () => {
-    await ask('One?', 'First.');
-    const [one] = chat.messages;
-    const sent = chat.sendMessage({ text: 'Two?' });
-    const growing = await page.script.next();
-    await growing.say('Sec');
-    await page.engine.rewind(one!.id);
-    await growing.say('ond.');
-    expect(words(chat.messages)).toBe('q: One? | a: First. | q: Two? | a: Second.');
-    await growing.finish();
-    await sent;
-    expect(await page.stored('main')).toBe('q: One? | a: First. | q: Two? | a: Second.');
-    await expect.poll(() => words(chat.messages)).toBe('q: One?');
-  });
-
-  it('follows no more when it is closed', async () => {
-    await ask('One?', 'First.');
-    chat.close();
-    await settle();
-    await page.engine.rewind(chat.messages[0]!.id);
-    expect(words(chat.messages)).toBe('q: One? | a: First.');
-  });
-});
-
 describe("a tool's result, given in a chat of one's own", () => {
   async function roll(output: unknown = 4): Promise<void> {
     const sent = chat.sendMessage({ text: 'Roll?' });
@@ -248,15 +184,4 @@ describe("a tool's result, given in a chat of one's own", () => {
     expect(await page.stored()).toBe('q: Roll? | a: [dice output-available] | q: And? | a: Four.');
     expect(page.engine.state.getState().branches).toHaveLength(1);
   });
-
-  it.runIf(typeof window !== 'undefined')(
-    'is saved when the page is left, where the chat is known',
-    async () => {
-      chat = new OwnChat(page, { follows: true });
-      await roll();
-      expect(await page.stored()).toBe('q: Roll? | a: [dice input-available]');
-      window.dispatchEvent(new Event('pagehide'));
-      await expect.poll(() => page.stored()).toBe('q: Roll? | a: [dice output-available]');
-    },
-  );
 });
