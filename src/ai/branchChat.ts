@@ -164,7 +164,7 @@ export class BranchChat<M extends UIMessage> extends OurChat<M> {
   follow({ messages, remoteMessages = [] }: Pick<EngineState, 'messages'> & Partial<EngineState>): void {
     const { list } = this;
     const isNew = messages !== list.followed || remoteMessages !== list.remoteMessages;
-    if (isNew && this.isBusy && list.followed !== null) list.prepend(messages as readonly M[]);
+    if (isNew && this.isBusy && list.followed) list.prepend(messages as readonly M[]);
     else if (isNew) list.follow(messages as readonly M[], remoteMessages as readonly M[]);
     // The other tab's answer, because of which a request was refused, has ended.
     if (!remoteMessages[0] && isContextError(this.error, 'busy')) this.clearError();
@@ -261,11 +261,10 @@ export class BranchChat<M extends UIMessage> extends OurChat<M> {
   say(message: Message<M> | undefined, options: Options<M>): Promise<void> {
     this.list.leaveRemote();
     // What a deleted chat showed, or had queued, is no part of the chat that begins now.
-    const { error, status } = this.engine.state.getState();
-    if (error?.code === 'chat-deleted') {
+    if (this.engine.state.getState().error?.code === 'chat-deleted') {
       this.list.beginAnew();
       this.queue?.forgetLeft();
-    } else if (status !== 'ready') this.list.followed = null;
+    }
     this.queue?.placeLeft();
     return this.own.sendMessage(message, options);
   }

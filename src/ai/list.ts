@@ -5,24 +5,19 @@ import { sameContent, sameItems, sameJson } from '../engine/same.ts';
 /**
  * The message list of a chat, and which of it is known to be saved.
  *
- * The AI SDK works on the list: it cuts it, appends answers, and lets the last one grow. When something is sent, the list is
- * compared with what is saved, by content. Message objects with equal content are reused so that React renders nothing anew,
- * but no decision depends on object identity.
+ * The AI SDK cuts the list, appends answers, and lets the last one grow. When something is sent, the list is compared with what
+ * is saved, by content. Message objects with equal content are reused, so that React renders nothing anew.
  */
 export class List<M extends UIMessage> {
   readonly #engine: ContextEngine;
   readonly #state: { messages: M[] };
   /** The messages that an app shows in an empty conversation. */
   readonly #greeting: readonly M[];
-  /** The saved messages of the branch. */
   saved: readonly M[] = [];
   /** The messages that another tab is writing: shown at the end of the list, and removed from it before anything is sent. */
   remoteMessages: readonly M[] = [];
-  /**
-   * The messages of the engine that the list was last updated from; undefined to force the next update, null
-   * where something was sent before the conversation could be read: what is read goes in front of it.
-   */
-  followed: readonly UIMessage[] | null | undefined;
+  /** The engine's messages that the list was last updated from; undefined before any, an empty list to update it anew. */
+  followed: readonly UIMessage[] | undefined;
 
   constructor(engine: ContextEngine, state: { messages: M[] }, greeting: readonly M[]) {
     this.#engine = engine;
@@ -30,7 +25,6 @@ export class List<M extends UIMessage> {
     this.#greeting = greeting;
   }
 
-  /** The messages of the AI SDK's state. */
   get now(): M[] {
     return this.#state.messages;
   }
@@ -60,7 +54,8 @@ export class List<M extends UIMessage> {
   follow(shown: readonly M[], remoteMessages: readonly M[]): void {
     const before = this.whole;
     const isUnchanged = sameLists(this.now, before);
-    const isEarly = this.followed === null;
+    // Sent before the conversation could be read: what is read goes in front of it.
+    const isEarly = this.followed === undefined;
     if (shown !== this.followed) this.saved = listAfter(this.#engine, this.saved, shown);
     this.followed = shown;
     this.remoteMessages = remoteMessages;
@@ -92,7 +87,7 @@ export class List<M extends UIMessage> {
   beginAnew(): void {
     this.saved = [];
     this.now = [];
-    this.followed = undefined;
+    this.followed = [];
   }
 
   /** Adds the branch's messages that stand before the first one of the list. */

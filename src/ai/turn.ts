@@ -200,7 +200,7 @@ export class Turn<M extends UIMessage> implements Growing {
     const start = list.saved.findIndex(({ id }) => id === before) + 1;
     if (conversation) list.saved = [...list.saved.slice(0, start), ...conversation];
     if (answer) list.saved = put(list.saved, answer);
-    list.followed = undefined;
+    list.followed = [];
     // A saved message may differ from the sent one: another tab added a tool result, or JSON can't hold a value.
     list.renew(this.#asked, conversation ?? []);
     if (answer && withId(list.now, answer.id)) list.now = put(list.now, answer);
