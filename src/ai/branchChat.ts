@@ -248,13 +248,13 @@ export class BranchChat<M extends UIMessage> extends OurChat<M> {
     // The AI SDK queues these itself.
     if (experimental_queue) return this.#working(() => job.prepare().then(job.run));
     if (!mayWait) return this.#working(() => this.line.run(job));
-    const wait = (more: typeof More): Job => this.#queueIn(more).add(message, options);
-    // Show the queued question at once if the code of the queue is here. Without that code it is asked, but not kept.
-    const placed = loadMore.now
-      ? wait(loadMore.now)
-      : loadMore().then(wait, (): Job => ({ ...job, rank: 'asked' }));
-    this.#placing = Promise.resolve(placed);
-    return this.#working(async () => this.line.run('run' in placed ? placed : await placed));
+    // Without the code of the queue it is asked, but not kept.
+    const placed = loadMore().then(
+      (more) => this.#queueIn(more).add(message, options),
+      (): Job => ({ ...job, rank: 'asked' }),
+    );
+    this.#placing = placed;
+    return this.#working(async () => this.line.run(await placed));
   }
 
   /** Sends a message in its turn, behind what an earlier page left queued; without one, continues the last answer. */
@@ -269,9 +269,9 @@ export class BranchChat<M extends UIMessage> extends OurChat<M> {
     return this.own.sendMessage(message, options);
   }
 
-  /** Runs a task with the code that is loaded behind the first answer; at once, if that code is here. */
+  /** Runs a task with the code that is loaded behind the first answer. */
   async #later(task: (more: typeof More) => Promise<void>): Promise<void> {
-    return task(loadMore.now ?? (await loadMore().catch((error: unknown) => this.fail(error))));
+    return task(await loadMore().catch((error: unknown) => this.fail(error)));
   }
 
   /** Gives a tool call its result or approval. A refusal is also reported in the chat: most apps ignore the promise. */

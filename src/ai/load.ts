@@ -1,9 +1,9 @@
-import { lazily, type Lazy } from './lazy.ts';
+import { lazily } from './lazy.ts';
 import type * as More from './more.ts';
 import type * as Turns from './turns.ts';
 
 /** The code that saves turns. */
-export const loadTurns: Lazy<typeof Turns> = lazily(() => import('./turns.ts'));
+export const loadTurns: () => Promise<typeof Turns> = lazily(() => import('./turns.ts'));
 
 /** The code for edits, regenerations, tool results, the queue, and taking up answers. */
-export const loadMore: Lazy<typeof More> = lazily(() => import('./more.ts'));
+export const loadMore: () => Promise<typeof More> = lazily(() => import('./more.ts'));

@@ -6,7 +6,7 @@ import { sameJson } from '../engine/same.ts';
 import { isContextError } from '../errors.ts';
 import { createId } from '../fragment/id.ts';
 import type { MessageStatus } from '../graph/graph.ts';
-import { lazily, type Lazy } from './lazy.ts';
+import { lazily } from './lazy.ts';
 import { put, sameMessage, withId } from './list.ts';
 import { asJson, callsIn, hasWords, isWaiting, longer } from './message.ts';
 import { busy, copyIn, type ChatHost, type Growing, type OurChat } from './ourChat.ts';
@@ -336,7 +336,7 @@ export interface Named {
 }
 
 /** The code of answers that go on. */
-export const loadSeam: Lazy<typeof Seams> = lazily(() => import('./seam.ts'));
+export const loadSeam: () => Promise<typeof Seams> = lazily(() => import('./seam.ts'));
 
 /** Whether the chat is deleted, here or in another tab, and not begun anew. */
 export function isDeleted(engine: ContextEngine): boolean {
