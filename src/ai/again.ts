@@ -38,10 +38,7 @@ export async function askAgain<M extends UIMessage>(
   await (isShown() ? inPlace(chat, messageId, again) : again());
 }
 
-/**
- * Stops the growing answer and sends a request in its place. Questions that an earlier page left queued before message `id` are
- * put into the list; another tab may have asked them by then. `edited` gives the list up to an edited message.
- */
+/** Stops the growing answer and sends a request in its place. `edited` gives the list up to an edited message. */
 function inPlace<M extends UIMessage>(
   chat: OurChat<M>,
   id: string | undefined,
@@ -69,9 +66,8 @@ function inPlace<M extends UIMessage>(
 }
 
 /**
- * Returns a function that gives the list up to a question, each message as it is saved when the function is called; undefined
- * where there is no such question. Versions have one id, and another version may be shown by then, so messages are found by the
- * keys that they have now.
+ * A function that gives the list up to a question, each message as it is saved by then; undefined for no question of the list.
+ * Versions have one id, so messages are found by the keys that they have now.
  */
 function upTo<M extends UIMessage>(
   { engine, branchId, list }: OurChat<M>,
@@ -98,10 +94,7 @@ async function reveal<M extends UIMessage>(chat: OurChat<M>, id = ''): Promise<r
   return messages.slice(0, -1) as M[];
 }
 
-/**
- * Saves a list that the app set before anything was said in the chat. A turn that cuts the list, or answers a tool call in it,
- * would lose the rest: nothing else holds it.
- */
+/** Saves a list that the app set before anything was said in the chat: a turn that cuts it would lose the rest. */
 export async function keepList<M extends UIMessage>(chat: OurChat<M>): Promise<void> {
   const { engine, list } = chat;
   if (list.saved.length > 0 || isAsking(chat) || list.now.length < 2) return;
@@ -155,10 +148,7 @@ export async function regenerate<M extends UIMessage>(
   await once(asked, messageId, { options }, (chat, id) => chat.regenerate({ ...options, messageId: id }));
 }
 
-/**
- * Runs a press in the chat that shows its message. On a double click the second press gets the promise of the first: it must
- * not search for the message that the first one has just replaced. A press after a return to that message runs again.
- */
+/** Runs a press in the chat that shows its message. On a double click the second press gets the promise of the first. */
 function once<M extends UIMessage>(
   asked: Asked<M>,
   messageId: string,
@@ -191,10 +181,7 @@ function once<M extends UIMessage>(
   return press.answered;
 }
 
-/**
- * The active chat, showing a message: checks out the most recently used branch that holds the message, and loads the messages
- * before it.
- */
+/** The active chat, after it shows a message: on the most recently used branch that holds it, loaded as far back. */
 async function shownBy<M extends UIMessage>(asked: Asked<M>, messageId: string): Promise<OurChat<M>> {
   const { engine } = asked;
   await engine.selectSibling(messageId);

@@ -22,10 +22,8 @@ import type { SendOptions } from './contextChat.ts';
 import { saidOf } from './said.ts';
 
 /**
- * A chat on its branch: the verbs of the AI SDK's `Chat`, run one after another so that none loses a word.
- *
- * Rare work is in files of its own: queued questions in `queue.ts`, results of tool calls in `calls.ts`, taking up a server's
- * answer in `resume.ts`, and a turn in `request.ts`.
+ * A chat on its branch: the verbs of the AI SDK's `Chat`, run one after another so that none loses a word. What they do is in
+ * `request.ts` (a turn), `again.ts`, `queue.ts`, `calls.ts` and `resume.ts`.
  */
 export class BranchChat<M extends UIMessage> extends OurChat<M> {
   readonly line: Line = new Line(
@@ -36,13 +34,11 @@ export class BranchChat<M extends UIMessage> extends OurChat<M> {
   /** How many requests have a turn that is not saved yet, and how many sent messages have an answer that has not ended. */
   #beginning = 0;
   #unanswered = 0;
-  /** The read of a branch that is not the active one. */
+  /** The read of a branch that is not active, and the search for questions that an earlier page left queued. */
   #loading: Promise<void> | undefined;
-  /** The search for questions that an earlier page left queued. */
   #looking: Promise<void> | undefined;
-  /** The last question that had to wait, while the code of the queue is being loaded. */
+  /** The last question that had to wait, the last message sent, and the last result given to a tool call. */
   #placing: Promise<unknown> | undefined;
-  /** The last message sent, and the last result given to a tool call. */
   #sending: Promise<unknown> = Promise.resolve();
   #answering: Promise<unknown> = Promise.resolve();
 
@@ -116,10 +112,7 @@ export class BranchChat<M extends UIMessage> extends OurChat<M> {
     await this.queue?.writing;
   }
 
-  /**
-   * Delays `ready` until everything is saved, also after a stop. A `ready` that only says that the server streams nothing is
-   * dropped while a request is open.
-   */
+  /** Delays `ready` until everything is saved; drops that of a server that streams nothing while a request is open. */
   protected override setStatus(told: { status: ChatStatus; error?: Error }): void {
     const next = told.error ? { ...told, error: saidOf(told.error) } : told;
     const { error, turn } = this;
@@ -157,10 +150,7 @@ export class BranchChat<M extends UIMessage> extends OurChat<M> {
     this.#loading.catch(() => {});
   }
 
-  /**
-   * Takes `messages` of the branch, and the `remoteMessages` that another tab is writing behind them, from the engine. While an
-   * answer grows in this chat, only earlier messages are added in front.
-   */
+  /** Shows the engine's messages of the branch; while an answer grows in this chat, adds only earlier ones in front. */
   follow({ messages, remoteMessages = [] }: Pick<EngineState, 'messages'> & Partial<EngineState>): void {
     const { list } = this;
     const isNew = messages !== list.followed || remoteMessages !== list.remoteMessages;
@@ -215,8 +205,7 @@ export class BranchChat<M extends UIMessage> extends OurChat<M> {
       if (given != null && !isMessage(given)) return (await loadMore()).refuseMessage(given);
       await this.#send(given && asParts<M>(given), options);
     };
-    this.regenerate = (options) =>
-      this.#working(() => this.#later((more) => more.askAgain<M>(this, options)));
+    this.regenerate = (options) => this.#later((more) => more.askAgain<M>(this, options));
     this.stop = async () => {
       if (this.queue?.pass()) return;
       // The stopped request may not have begun: wait until it has.
@@ -235,7 +224,7 @@ export class BranchChat<M extends UIMessage> extends OurChat<M> {
   async #send(message: Message<M> | undefined, options: Options<M>): Promise<void> {
     const { onBusy, experimental_queue } = this.host.options;
     if (message?.messageId !== undefined)
-      return this.#working(() => this.#later((more) => more.sendInPlace<M>(this, message, options)));
+      return this.#later((more) => more.sendInPlace<M>(this, message, options));
     if (onBusy === 'reject' && (this.isBusy || this.#unanswered > 0)) throw busy();
     this.queue?.pass();
     if (!message && this.isSecond()) return undefined;
@@ -269,9 +258,8 @@ export class BranchChat<M extends UIMessage> extends OurChat<M> {
     return this.own.sendMessage(message, options);
   }
 
-  /** Runs a task with the code that is loaded behind the first answer. */
-  async #later(task: (more: typeof More) => Promise<void>): Promise<void> {
-    return task(await loadMore().catch((error: unknown) => this.fail(error)));
+  #later(task: (more: typeof More) => Promise<void>): Promise<void> {
+    return this.#working(async () => task(await loadMore().catch((error: unknown) => this.fail(error))));
   }
 
   /** Gives a tool call its result or approval. A refusal is also reported in the chat: most apps ignore the promise. */

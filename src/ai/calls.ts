@@ -35,8 +35,7 @@ export function giveWord<M extends UIMessage>(chat: OurChat<M>, response: Word<M
 }
 
 /**
- * Adds a result or an approval to the list of the chat that holds the call, and to its node; then sends the answer on, if
- * `sendAutomaticallyWhen` asks for that.
+ * Adds a result or an approval to the list and the node that hold the call; continues the answer if the app asks for it.
  *
  * @throws busy while another tab, or another chat, writes the answer: its next save would overwrite the result
  * @throws head-moved where another tab gave this very call something else
@@ -127,13 +126,9 @@ async function waitingCall(
   return undefined;
 }
 
-/** How many answers are read in one block. */
 const AT_ONCE = 100;
 
-/**
- * The message with the result or approval added to its tool call. The first result counts; giving the same one again changes
- * nothing.
- */
+/** The message with the result or approval added to its tool call. The first one counts; the same one again changes nothing. */
 function answered<M extends UIMessage>(message: M, { isCall, known }: Given): M {
   const calls = callsIn(message).filter(isCall);
   if (calls.some(isWaiting))
@@ -173,10 +168,7 @@ function teach<M extends UIMessage>(chat: OurChat<M>, before: M, message: M): vo
   }
 }
 
-/**
- * A copy of a waiting tool call, because the AI SDK writes into it; any other part unchanged. Some models number their calls
- * anew in each step: of two calls with one id, the last one waits.
- */
+/** A waiting tool call as the message has it, as a copy that the AI SDK may write into; any other part unchanged. */
 function callAs(part: Part, { parts }: UIMessage): Part {
   if (!isToolPart(part) || !isWaiting(part)) return part;
   const known = parts.findLast((one) => isToolPart(one) && one.toolCallId === part.toolCallId);

@@ -68,11 +68,8 @@ export function chatsOf<M extends UIMessage>(
 }
 
 /**
- * Which chat is on which branch.
- *
- * A component must not own a chat: the answer would stop when the component unmounts, and two components would show two
- * different halves. So chats live beside the engine. A turn that forks registers its chat under the id of the branch that it is
- * about to make. When the engine shows that branch, the chat is there with the question in it, and no frame shows another chat.
+ * Which chat is on which branch. Chats live beside the engine: an answer outlives the component that shows it. A turn that forks
+ * registers its chat under the id of the branch that it is about to make, so that no frame shows another one.
  */
 export class Registry<M extends UIMessage> implements ContextChats<M>, ChatHost<M> {
   readonly engine: ContextEngine;
@@ -156,7 +153,6 @@ export class Registry<M extends UIMessage> implements ContextChats<M>, ChatHost<
     await this.#each((chat) => chat.whenSettled());
   }
 
-  /** Runs a task on every chat. Resolves when all are done. */
   #each(task: (chat: BranchChat<M>) => unknown): Promise<unknown> {
     return Promise.all([...this.#chats.values()].map(task));
   }
@@ -229,10 +225,7 @@ export class Registry<M extends UIMessage> implements ContextChats<M>, ChatHost<
   }
 }
 
-/**
- * Calls back when a person returns to the page: to its tab, its window, or through the history to the frozen page. Returns a
- * function that stops listening. Outside of a page it never calls back.
- */
+/** Calls back when a person returns to the page: to its tab, its window, or through the history. Returns a stop function. */
 function onReturning(hear: () => void): () => void {
   if (typeof document === 'undefined') return () => {};
   const look = (event: Event): void => {

@@ -1,7 +1,5 @@
 import type { UIMessage } from 'ai';
 
-/** Pure functions on one message, for every supported version of the AI SDK. */
-
 export type Part = UIMessage['parts'][number];
 
 /** A tool call, static or dynamic. */
@@ -14,7 +12,6 @@ export interface ToolPart {
   readonly approval?: { readonly id: string };
 }
 
-/** Whether a part is a tool call. */
 export function isToolPart(part: { readonly type: string }): part is ToolPart {
   return part.type === 'dynamic-tool' || part.type.startsWith('tool-');
 }
@@ -51,10 +48,7 @@ export function sizeOf({ parts }: UIMessage): number {
   return parts.reduce((size, part) => size + ('text' in part ? part.text.length : 1), 0);
 }
 
-/**
- * The longer version of an answer; the second one of two equally long ones. A replaying server does not know what the page gave
- * to tool calls, so calls of the first version keep their results.
- */
+/** The longer of two versions, or the second one; the calls of the first keep what the page gave them, and no server knows. */
 export function longer<M extends UIMessage>(first: M | undefined, second: M): M {
   if (!first) return second;
   if (sizeOf(first) > sizeOf(second)) return first;

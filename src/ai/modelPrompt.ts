@@ -4,14 +4,9 @@ import { hasWords, isToolPart, type Part, type ToolPart } from './message.ts';
 import { textIn, type ModelPrompt, type Resolved, type ToPromptOptions } from './prompt.ts';
 
 /**
- * From stored messages to messages that a model may be sent.
- *
- * The store keeps an answer as it was when it was cut off: half a tool call, half a thought, an empty paragraph. That is what
- * the person saw, and it stays. Providers refuse most of it, so it is removed here, on the way out, and nothing that was
- * removed is written back.
+ * The implementation of `toPrompt()`, loaded when a model is called: most pages leave that to a server. The store keeps an answer
+ * as it was cut off: half a tool call, half a thought. Providers refuse most of it, so it is removed on the way out.
  */
-
-/** The implementation of `toPrompt()`, loaded when a model is called: most pages leave that to a server. */
 export async function modelPrompt(resolved: Resolved, options: ToPromptOptions = {}): Promise<ModelPrompt> {
   // On a server, `resolved` is the body of a request.
   const { messages: given } = Object(resolved) as Partial<Resolved>;
@@ -32,8 +27,7 @@ function hasParts(message: unknown): message is UIMessage {
 
 /**
  * The messages without parts that providers refuse: empty texts, reasoning that broke off or led to nothing, tool calls without
- * a result, and parts that the installed AI SDK does not know because a newer one wrote them. A message without remaining parts
- * is left out; an unchanged message is the same object.
+ * a result, and parts that only a newer AI SDK knows. A message without remaining parts is left out.
  */
 export async function toSendable<M extends UIMessage>(messages: readonly M[]): Promise<M[]> {
   const refused = new Set<Part>();

@@ -6,10 +6,7 @@ import type { ContextChat, ContextChatOptions } from './contextChat.ts';
 import type { Line } from './line.ts';
 import { List } from './list.ts';
 
-/**
- * What the code of a chat's turns, queue and tool calls needs of it; the verbs are in `branchChat.ts`, which loads that code
- * when it is used.
- */
+/** What the code of a chat's turns, queue and tool calls needs of it; the verbs are in `branchChat.ts`. */
 export abstract class OurChat<M extends UIMessage> extends Chat<M> implements ContextChat<M> {
   readonly host: ChatHost<M>;
   readonly engine: ContextEngine;
@@ -27,7 +24,6 @@ export abstract class OurChat<M extends UIMessage> extends Chat<M> implements Co
   opening: Promise<unknown> | undefined;
   /** Resolves when the server has said whether it still streams an answer; undefined while the chat asks no server. */
   resuming: Promise<unknown> | undefined;
-  /** The answer that is just being taken up. */
   taking: Promise<unknown> | undefined;
   /** Whether the last answer was empty: sending again automatically would loop. */
   isMute = false;
@@ -92,7 +88,6 @@ export abstract class OurChat<M extends UIMessage> extends Chat<M> implements Co
     this.host.sync();
   }
 
-  /** Sends a message in its turn; see `Line`. */
   abstract say(message: Message<M> | undefined, options: ChatRequestOptions | undefined): Promise<void>;
 
   /** Refuses, with `busy`, an answer beside the one of `messageId` (default: the last) that another tab writes. */
@@ -102,7 +97,6 @@ export abstract class OurChat<M extends UIMessage> extends Chat<M> implements Co
     return isSecond;
   }
 
-  /** Reports an error in the chat, and throws it. */
   fail(error: unknown): never {
     this.tell(error as Error);
     throw error;
@@ -160,18 +154,15 @@ export interface Waiting<M extends UIMessage> {
   readonly waiting: readonly M[];
   /** Whether the list holds questions that an earlier page left queued: another tab shows them, too, and may ask them now. */
   readonly hasPlaced: boolean;
-  /** Whether a message is queued and will be asked. */
   isWaiting(id: string | undefined): boolean;
   /** From now on its questions are asked only when a person says so. */
   leave(): void;
-  /** See `queue.ts`. */
   sayAnew(message: Message<M>, options: ChatRequestOptions | undefined): Promise<boolean> | undefined;
   placeLeft(id?: string): void;
   /** Called after a turn was saved: its questions leave the queue, and the others move to the turn's branch. */
   turned(): void;
 }
 
-/** The name of the record that keeps queued questions with the chat. */
 export const QUEUED = 'queued';
 
 /** The error where a second request would work on an answer that still grows. */
@@ -201,10 +192,7 @@ export function isMessage(given: object): boolean {
   return ['text', 'files', 'parts'].some((key) => key in new Object(given));
 }
 
-/**
- * A message with its text as parts. A `FileList` is copied into an array for the AI SDK to read: apps empty the input in the
- * same moment, and the browser empties the `FileList` with it.
- */
+/** A message with its text as parts, and a `FileList` as a copy: apps empty the input, and its list, in the same moment. */
 export function asParts<M extends UIMessage>(message: Message<M>): Message<M> {
   const { text, files, parts, ...rest } = message as Words;
   if (parts) return message;

@@ -105,9 +105,7 @@ async function begin<M extends UIMessage>(
   if (given) list.now = given;
 }
 
-/**
- * Two readers of one answer: the chat that saves it, which sets the pace, and the app's own. Only what both have read is saved.
- */
+/** Two readers of one answer: the chat that saves it, which sets the pace, and the app's own. */
 function shared(source: Answer, stop: () => Promise<void>): readonly [saving: Answer, own: Answer] {
   const reader = source.getReader();
   let sink: ReadableStreamDefaultController<UIMessageChunk> | undefined;
@@ -133,10 +131,7 @@ function shared(source: Answer, stop: () => Promise<void>): readonly [saving: An
   return [saving, new ReadableStream<UIMessageChunk>({ start, cancel })];
 }
 
-/**
- * Saves tool results and approvals that an app's own chat was given, on the node of the call. That chat reports them with its
- * next request only.
- */
+/** Saves tool results and approvals that an app's own chat was given, on the node of the call. */
 async function keepResults(engine: ContextEngine, list: readonly UIMessage[]): Promise<void> {
   for (const message of list) {
     const key = message.role === 'assistant' ? keyOf(engine, message.id, undefined) : undefined;

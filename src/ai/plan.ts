@@ -7,10 +7,8 @@ import { asJson, hasWords } from './message.ts';
 /**
  * What a list of messages asks for.
  *
- * A chat says what it wants by its list. A new question at the end: ask it. The list cut back to an older question: ask that
- * again. Another text in place of a message: a new version. A list that the app itself cut, replaced or filled: likewise. So
- * there is no need to know which verb was used. The longest beginning that is saved, on whichever branch, is kept; the rest is
- * written; all else that is saved stays where it is.
+ * A chat says what it wants by its list, whichever verb made it: a new question at the end, the list cut back to an older one,
+ * another text in place of a message. The longest beginning that is saved, on whichever branch, is kept; the rest is written.
  */
 export interface TurnPlan<M extends UIMessage> {
   /** The messages that are saved at this place, oldest first, and their keys. */
@@ -38,23 +36,15 @@ export interface Saved<M extends UIMessage> {
   says(key: string, message: M): boolean;
 }
 
-/**
- * Compares a list with what is saved. `messageId` is the one that the request names; an answer that it names is continued, and
- * so is an answer at the end of the list.
- */
+/** Compares a list with what is saved. An answer that the request names, or at the end of the list, is continued. */
 export function planTurn<M extends UIMessage>(
   list: readonly M[],
   saved: Saved<M>,
   messageId?: string,
 ): TurnPlan<M> {
-  const seen = new Map<string, M>();
-  const spoken = list.filter((message) => {
-    const other = seen.get(message.id);
-    if (!other) seen.set(message.id, message);
-    // The same message twice in a list counts once.
-    if (other && sameMessage(other, message)) return false;
-    return message.role !== 'assistant' || hasWords(message) || saved.has(message);
-  });
+  const spoken = list.filter(
+    (message) => message.role !== 'assistant' || hasWords(message) || saved.has(message),
+  );
   const at = answerIndex(spoken, messageId);
   const before = at === -1 ? spoken : spoken.slice(0, at);
   const keys: string[] = [];
@@ -80,10 +70,7 @@ function answerIndex(list: readonly UIMessage[], messageId: string | undefined):
   return list.at(-1)?.role === 'assistant' ? list.length - 1 : -1;
 }
 
-/**
- * The saved messages of an engine, for a list that may hold only the end of a conversation. `known` are the saved messages as
- * the chat knows them: another tab may have changed one since, and this request must not undo that.
- */
+/** The saved messages of an engine, and as the chat knows them: another tab may have changed one since, which must stay. */
 export function savedIn<M extends UIMessage>(
   engine: ContextEngine,
   branchId: string | undefined,
@@ -111,10 +98,7 @@ export function savedIn<M extends UIMessage>(
   };
 }
 
-/**
- * The key of the message that a list shows before this one; null for the first. Skips a reserved answer that no list shows:
- * another tab streams it, and somebody asked a question behind it.
- */
+/** The key of the message that a list shows before this one; null for the first. Skips an answer without words of another tab. */
 function shownBefore(engine: ContextEngine, { parentKey }: NodeInfo): string | null {
   const node = parentKey === null ? undefined : engine.node(parentKey);
   return node && node.parts === 0 && node.status !== 'complete' ? shownBefore(engine, node) : parentKey;

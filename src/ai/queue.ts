@@ -10,19 +10,14 @@ import { copyIn, isAsking, QUEUED, type Message, type OurChat, type Waiting, typ
 /**
  * The queued questions of a chat.
  *
- * People write on while an answer grows. Their next question can't go out yet: the model would read half an answer. It can't be
- * in the tree either: its parent is not complete, and may fail, be stopped or be tried again. Yet it was sent and the input is
- * empty, so it has to be on the screen, and has to survive a crash.
+ * A question that is sent while an answer grows can't go out yet, and can't be in the tree: its parent is not complete, and may
+ * fail or be tried again. Yet it has to be on the screen, and to survive a crash. So the chat shows it behind its messages, and
+ * the store keeps it beside the chat, as a field of one record, until the turn that asks it is saved. It keeps its id, which
+ * tells that it was asked if the field could not be removed.
  *
- * So the queue is a list of its own, and the chat shows behind its messages those questions that are not among them. The store
- * keeps the queue beside the chat, each question as a field of one record, so that tabs do not overwrite each other's, and
- * drops a question when the turn that asks it is saved. A question keeps its id: if its field could not be removed after its
- * turn was saved, its id tells that it was asked.
- *
- * A person who comes back to a page finds its queued questions at the end of their branch, without an answer. They are not
- * asked by themselves: opening a page must not spend money, and two tabs may open at once. They are saved with the next thing
- * that is sent. A question that waits in another open tab belongs to that tab, which holds a lock on it. A tab that dies tells
- * nobody, so this page checks again when the person returns to it.
+ * The next page finds such questions at the end of their branch. They are not asked by themselves (opening a page must not spend
+ * money), and are saved with the next thing that is sent. A question that waits in another open tab belongs to that tab, which
+ * holds a lock on it. A tab that dies tells nobody, so this page checks again when the person returns to it.
  */
 export class Queue<M extends UIMessage> implements Waiting<M> {
   /** Resolves when the queue is saved; undefined when it is. Never rejects. */
@@ -80,9 +75,8 @@ export class Queue<M extends UIMessage> implements Waiting<M> {
   }
 
   /**
-   * The messages of a list set by an app that are not queued. A queued question takes the text that the list has for it. One
-   * that is missing from the list is removed, if the rest of the list is what is shown, or the list is empty. A list of an
-   * earlier moment, such as the one that the AI SDK passes to `onFinish`, removes nothing.
+   * The messages of a list set by an app that are not queued. A queued question takes the text that the list has for it, and is
+   * removed if it is missing, unless the list is one of an earlier moment, as the AI SDK passes to `onFinish`.
    */
   without(given: readonly M[]): readonly M[] {
     const [chat, shown] = [this.#chat, this.#shown()];
@@ -122,10 +116,7 @@ export class Queue<M extends UIMessage> implements Waiting<M> {
     };
   }
 
-  /**
-   * Reads a question's files, shows it and saves it; without files it shows at once. Rejects for a message that can't be saved:
-   * it is never shown, because views and later visits would fail on it.
-   */
+  /** Reads a question's files, shows it and saves it. Rejects for one that can't be saved, which is never shown. */
   async #read(question: Question<M>, given: Message<M>): Promise<void> {
     const chat = this.#chat;
     const { id = chat.generateId(), role = 'user', text, files, parts, metadata, ...rest } = given as Words;
@@ -142,20 +133,14 @@ export class Queue<M extends UIMessage> implements Waiting<M> {
     this.#changed();
   }
 
-  /**
-   * Whether a saved or queued message has this id. A queued question is kept under its id, and counts as asked once a message
-   * with this id is saved.
-   */
+  /** Whether a saved or queued message has this id. */
   #isTaken(id: string): boolean {
     const { engine, list } = this.#chat;
     const isOne = ({ message, stage }: Question<M>): boolean => message?.id === id && stage !== 'over';
     return this.#questions.some(isOne) || (engine.node(id) ?? withId(list.now, id)) !== undefined;
   }
 
-  /**
-   * Whether queued questions wait though no answer grows: with `sendAutomaticallyWhen`, an answer with a tool call for the page
-   * is not over. A question asked now would stand behind half of it, and the tool result would continue nothing.
-   */
+  /** Whether queued questions wait though no answer grows: with `sendAutomaticallyWhen`, one that called a tool is not over. */
   #isHeld(): boolean {
     const asking = this.#asking();
     return asking !== undefined && asking !== this.#passed;
@@ -169,10 +154,7 @@ export class Queue<M extends UIMessage> implements Waiting<M> {
     return engine.status(keyOf(engine, last.id, branchId) ?? '') === 'complete' ? last.id : undefined;
   }
 
-  /**
-   * Lets queued questions be asked although a tool call waits: the person did something else. Returns whether any waited for
-   * it.
-   */
+  /** Lets queued questions be asked although a tool call waits. Returns whether any waited for it. */
   pass(): boolean {
     const isHeld = this.#isHeld() && !isAsking(this.#chat) && this.waiting.length > 0;
     this.#passed = this.#asking();
@@ -180,10 +162,7 @@ export class Queue<M extends UIMessage> implements Waiting<M> {
     return isHeld;
   }
 
-  /**
-   * Gives a queued question a new text. Resolves to whether an earlier page left it and it is to be asked now; undefined for a
-   * message that is not queued.
-   */
+  /** Gives a queued question a new text. Resolves to whether it is to be asked now; undefined for one that is not queued. */
   sayAnew(message: Message<M>, options?: ChatRequestOptions): Promise<boolean> | undefined {
     const question = this.#find(message.messageId);
     if (!question) return undefined;
@@ -199,10 +178,7 @@ export class Queue<M extends UIMessage> implements Waiting<M> {
 
   // ------------------------------------------------------------------ what an earlier page left
 
-  /**
-   * Puts questions that an earlier page left into the list, because something is sent behind them; all of them, or as far as
-   * question `id`.
-   */
+  /** Puts questions that an earlier page left into the list, as far as question `id`: something is sent behind them. */
   placeLeft(id?: string): void {
     const { list } = this.#chat;
     const left = this.#shown().flatMap(({ isLeft, message }) => (isLeft ? message : []));
@@ -302,10 +278,7 @@ export class Queue<M extends UIMessage> implements Waiting<M> {
     return (this.#branchOf(kept) ?? engine.state.getState().branchId) === branchId;
   }
 
-  /**
-   * The branch that holds the message behind which a question waits, or, if that was an answer without words, the message
-   * before it.
-   */
+  /** The branch that holds the message behind which a question waits, or the one before, if that was an answer without words. */
   #branchOf(kept: Entry<M> | undefined): string | undefined {
     const { engine } = this.#chat;
     const node = engine.node(kept?.place ?? '');
@@ -324,7 +297,6 @@ export class Queue<M extends UIMessage> implements Waiting<M> {
     this.#write(question);
   }
 
-  /** Saves a question's state at that time, after the writes before. */
   #write(question: Question<M>): void {
     // A deleted chat keeps nothing, and the engine retries what the disk refuses.
     const written = Promise.resolve(this.writing)
@@ -406,7 +378,6 @@ function isSavable(message: UIMessage): boolean {
   }
 }
 
-/** Releases the lock by which other tabs know that this one will ask the question. */
 function release(question: { release?: (() => void) | undefined }): void {
   question.release?.();
   question.release = undefined;

@@ -7,9 +7,8 @@ import type { Call, Turn } from './turn.ts';
 /**
  * Passes an answer from a transport to a chat, and saves it on the way.
  *
- * The stream is pulled one chunk at a time and not teed: a chunk is requested when the one before it is in the chat's list, so
- * the turn saves what the person sees. The end can wait for the same reason: the stream closes only after the answer is saved,
- * so a chat that says `ready` has nothing left to lose.
+ * A chunk is requested when the one before it is in the chat's list, so the turn saves what the person sees, and the stream
+ * closes only after the answer is saved: a chat that says `ready` has nothing left to lose.
  *
  * `hear` reads an answer that a server repeats: it maps each chunk to the chunks that are passed on. Without it, a stream that
  * closes without a word and without a finish has failed: the response was a login page, an error as JSON, or empty.
@@ -29,7 +28,13 @@ export function relay<M extends UIMessage>(
     const chunks = (hear?.(value) ?? [value]).flatMap((heard) => passage.pass(heard));
     if (passage.hasBegun) await turn.begin();
     // Chunks of a replay are not saved ahead: only the comparison with the answer tells which are new.
-    isKept = !hear && chunks.some(asks) && (await keeps(turn, chunks));
+    isKept =
+      !hear &&
+      chunks.some(asks) &&
+      (await loadKeeper().then(
+        ({ keepAhead }) => keepAhead(turn, chunks),
+        () => false,
+      ));
     return chunks;
   };
 
@@ -70,24 +75,12 @@ function asks(chunk: UIMessageChunk): boolean {
   return chunk.type === 'tool-approval-request';
 }
 
-/** Saves chunks ahead of showing them; without that code they are shown unsaved. */
-async function keeps<M extends UIMessage>(
-  turn: Turn<M>,
-  chunks: readonly UIMessageChunk[],
-): Promise<boolean> {
-  const code = await loadKeeper().catch(() => undefined);
-  return code ? code.keepAhead(turn, chunks) : false;
-}
-
 const loadKeeper = lazily(() => import('./keepAhead.ts'));
 
 const NO_ANSWER =
   'There was no answer: the endpoint sent nothing that can be read as one. Try again, or check its address.';
 
-/**
- * What the relay learns of an answer while it passes. A version begins with its first new word: a finish alone does not tell
- * whether anything is new.
- */
+/** What the relay learns of an answer while it passes. */
 class Passage<M extends UIMessage> {
   /** The last usage that the answer's metadata reported. */
   usage: Readonly<Record<string, unknown>> | undefined;
@@ -110,7 +103,6 @@ class Passage<M extends UIMessage> {
     this.#call = turn.call ?? { startedAt: Date.now(), steps: 0 };
   }
 
-  /** Whether the first word was passed on. */
   get hasBegun(): boolean {
     return this.#opening === undefined;
   }
@@ -125,15 +117,11 @@ class Passage<M extends UIMessage> {
     return this.#isEmpty && !this.#end;
   }
 
-  /** Whether the answer said that it failed. */
   get isBroken(): boolean {
     return this.#end === 'failed';
   }
 
-  /**
-   * How an answer ended whose stream has closed. Without a finish, an answer that uses steps, has open texts, or said nothing
-   * was cut off; a hand-made transport may send neither steps nor a finish.
-   */
+  /** How a closed stream ended. Without a finish, an answer with steps, open texts or no word was cut off. */
   get status(): CallFacts['status'] {
     const isWhole = !this.#isEmpty && this.#call.steps === 0 && this.#open.size === 0;
     return this.#end ?? (isWhole ? 'complete' : 'failed');

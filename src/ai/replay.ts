@@ -3,16 +3,10 @@ import { callsIn, isToolPart, longer, sizeOf, type Part, type ToolPart } from '.
 import { endOf, joinAt, type Place } from './seam.ts';
 
 /**
- * Reading an answer that a server repeats.
- *
- * A page that comes back asks for the answer that its server still streams, and the stream begins at some earlier point. Which
- * one? Mostly the beginning of the request: for a continued answer, only what was said since. Some servers repeat the whole
- * answer, some connections send only what is new, and the protocol does not say which. So the chat keeps the points at which
- * answers were continued, and compares what comes with what it has: the first point behind which both agree is the one. Until
- * that is clear, and until the replay says more, the screen shows what is known.
+ * Reading an answer that a server repeats: from the beginning of the request, of the whole answer, or only what is new. The
+ * protocol does not say which, so the chat keeps the points at which answers were continued, and compares: the first point
+ * behind which both agree is the one. Until that is clear, and until the replay says more, the screen shows what is known.
  */
-
-/** How a repeated answer is read. */
 export interface Replay<M extends UIMessage> {
   /** The message to show after reading `message`: never shorter than `shown`. */
   readonly asShown: (message: M, shown: M | undefined) => M;
@@ -22,7 +16,7 @@ export interface Replay<M extends UIMessage> {
 
 /**
  * Reads a repeated answer. `kept` is the answer as it is known, `begun` the point at which it was last continued. Without
- * `isReplay` the AI SDK appends to the answer, so the stream may also begin where the answer broke off.
+ * `isReplay` the AI SDK appends to the answer, so the stream may also begin where it broke off.
  */
 export function replaying<M extends UIMessage>(
   kept: M | undefined,
@@ -49,8 +43,8 @@ export function replaying<M extends UIMessage>(
 }
 
 /**
- * The tool calls before the beginning of the replay. Their results may be in it: a server runs an approved tool first of all.
- * The AI SDK reads no result without its call, so the call is inserted before the result, and removed again.
+ * The tool calls before the beginning of the replay. A server may send their results first of all, which the AI SDK does not read
+ * without the call: so the call is inserted before the result, and removed again.
  */
 class Calls {
   readonly #known: ReadonlyMap<string, ToolPart>;
@@ -126,7 +120,6 @@ function comparing(kept: UIMessage, places: readonly Place[]): (message: UIMessa
   };
 }
 
-/** The repeated message behind the words before its point. */
 function behind<M extends UIMessage>(kept: M, place: Place, message: M, begun: Place | undefined): M {
   const cut = before(kept, place === START ? (begun ?? START) : place);
   if (place === START) return joinAt(message, cut);
@@ -139,7 +132,6 @@ function merged(known: unknown, said: unknown): unknown {
   return areRecords ? { ...(known as object), ...(said as object) } : (said ?? known);
 }
 
-/** A message up to a point in it. */
 function before<M extends UIMessage>(message: M, { parts: count, text }: Place): M {
   const parts = message.parts.slice(0, count);
   const last = parts.at(-1);

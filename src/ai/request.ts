@@ -15,10 +15,7 @@ import { loadSeam, Turn, type Call, type Named } from './turn.ts';
 
 type Answer = ReadableStream<UIMessageChunk>;
 
-/**
- * Opens and saves the turn that a request of the AI SDK asks for. Resolves to a function that sends the request to the
- * transport.
- */
+/** Saves the turn that a request of the AI SDK asks for. Resolves to a function that sends the request to the transport. */
 export async function begin<M extends UIMessage>(
   chat: OurChat<M>,
   sent: SendOptions<M>,
@@ -66,10 +63,7 @@ export async function beginTurn<M extends UIMessage>(
   }
 }
 
-/**
- * The branch that a turn goes to: the branch of its chat, or the branch that holds the chat's messages where a join merged the
- * two.
- */
+/** The branch that a turn goes to: that of its chat, or where a join merged it, the one that holds the chat's messages. */
 function branchOf<M extends UIMessage>({ engine, branchId, list }: OurChat<M>): string {
   const { branches, branchId: active } = engine.state.getState();
   if (branchId === undefined) return active;
@@ -90,11 +84,7 @@ function withOwnIds<M extends UIMessage>(list: OurChat<M>['list']): readonly M[]
   return list.now;
 }
 
-/**
- * Sends the request of an opened turn, and relays its answer. If the turn follows an answer that another tab streams, the
- * request waits until that answer has ended, and tool results that are just being given are saved, so that the model reads all
- * of it.
- */
+/** Sends the request of an opened turn as soon as all that the model is to read is saved, and relays its answer. */
 function request<M extends UIMessage>(turn: Turn<M>, sent: SendOptions<M>): Promise<Answer> {
   const { engine, host, key } = turn;
   const ask = async (): Promise<Answer> => {
@@ -139,10 +129,7 @@ interface Asked<M extends UIMessage> extends Source {
   readonly call?: Call | undefined;
 }
 
-/**
- * Hands a request to the transport: without parts that providers refuse, as the app's `request` option changes it. It is
- * recorded while somebody records; if that code can't be loaded, it goes out unrecorded.
- */
+/** Hands a request to the transport, without parts that providers refuse and as the app's `request` option changes it. */
 export async function send<M extends UIMessage>(
   { engine, transport, options }: Asker<M>,
   sent: SendOptions<M>,
@@ -208,10 +195,7 @@ async function wordsBefore<M extends UIMessage>({ engine, key, versionOf, settle
   });
 }
 
-/**
- * Requests and relays an answer. If the request fails in any way, the turn is ended and its words are saved before the failure
- * is reported. A stop never waits for a transport that ignores the abort signal.
- */
+/** Requests and relays an answer. If that fails, the turn is ended and saved first. A stop never waits for the transport. */
 export async function passOn<M extends UIMessage>(
   turn: Turn<M>,
   signal: AbortSignal | undefined,

@@ -10,11 +10,7 @@ import { placeOf } from './seam.ts';
 
 type Answer = ReadableStream<UIMessageChunk>;
 
-/**
- * Takes up an answer that a server still streams: on the node that was cut off, or on a new node when only the question is
- * left. Resolves to null where the server streams nothing, the answer is complete, the list shows an earlier point, or another
- * tab took the answer up first.
- */
+/** Takes up an answer that a server still streams, on the node that was cut off or a new one; null where there is none. */
 export async function takeUpIn<M extends UIMessage>(
   chat: OurChat<M>,
   sent: ReconnectOptions<M>,
@@ -55,10 +51,7 @@ export async function takeUpIn<M extends UIMessage>(
   return taken;
 }
 
-/**
- * What a server may still stream on a branch, behind its last shown message: that answer, or the answer reserved for that
- * question. Null where more is saved behind that message: the person shows an earlier point.
- */
+/** What a server may still stream behind the last shown message of a branch; null where the person shows an earlier point. */
 function awaited(
   engine: ContextEngine,
   branchId: string | undefined,
@@ -77,9 +70,8 @@ function awaited(
 }
 
 /**
- * Whether an answer that a server still streams has a place: after a question (also one that is just being saved), or where an
- * answer was cut off. False while another tab works on the branch, which would make it a second answer, and where the list no
- * longer ends with one of `asked`, because the person went elsewhere.
+ * Whether an answer that a server still streams has a place: after a question or where an answer was cut off, unless another tab
+ * works on the branch, or the list no longer ends with one of `asked`, because the person went elsewhere.
  */
 function mayGoOn<M extends UIMessage>(
   { engine, branchId }: OurChat<M>,

@@ -3,15 +3,8 @@ import type { ContextEngine } from '../engine/engine.ts';
 import { createId } from '../fragment/id.ts';
 
 /**
- * Where an answer is continued.
- *
- * A request for more answers with a text part of its own, so a sentence that broke off in one part would go on in the next, as
- * a new paragraph. The two parts are shown and saved as one.
- */
-
-/**
- * A continued answer with the cut text and its continuation as one part; the same object where there is no continuation, or
- * `cut`, the answer as it was, did not break off in a text.
+ * A continued answer with the cut text and its continuation as one part: the AI SDK would begin a new one, and a paragraph. The
+ * same object where there is no continuation, or `cut`, the answer as it was, did not break off in a text.
  */
 export function joinAt<M extends UIMessage>(message: M, cut: UIMessage | undefined): M {
   const at = cut?.parts.length ?? 0;

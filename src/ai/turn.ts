@@ -28,20 +28,15 @@ export interface Call extends Pick<CallFacts, 'startedAt'> {
 /**
  * One turn, from the list that asks for it to the last word of its answer.
  *
- * The list is compared with what is saved; its new messages are saved, with a node that is reserved for the answer. From then
- * on the answer belongs to that node and its branch: whichever branch the person shows meanwhile, the words go to this node.
- * However the answer ends (finished, stopped, failed, cut off), it ends once, and its words are saved. A store that refuses is
- * the engine's concern and never stops an answer.
- *
- * An answer in the middle of a conversation is continued as a version of itself. Nothing of that version is written before its
- * first new word, so a request that is stopped or fails, or whose page dies, leaves nothing behind.
+ * The list is compared with what is saved; its new messages are saved, with a node that is reserved for the answer, and the words
+ * go to that node, whichever branch the person shows meanwhile. However the answer ends, it ends once, and its words are saved; a
+ * store that refuses is the engine's concern. An answer in the middle of a conversation is continued as a version of itself, of
+ * which nothing is written before its first new word.
  */
 export class Turn<M extends UIMessage> implements Growing {
   readonly engine: ContextEngine;
   readonly host: ChatHost<M>;
-  /** The key of the answer's node: the continued one, or the one reserved or to be made for it. */
   readonly key: string;
-  /** The id of the answer: see `name()`. */
   id: string;
   /** The branch that the answer grows on; until a version is made, the branch of the answer that it continues. */
   branchId: string;
@@ -52,7 +47,6 @@ export class Turn<M extends UIMessage> implements Growing {
   /** Resolves when the end of the answer is saved, or held in memory where the disk refuses. Never rejects. */
   readonly settled: Promise<void>;
   isSettled = false;
-  /** What is known of the request, once it is made. */
   call: Call | undefined;
 
   readonly #chat: OurChat<M>;
@@ -60,7 +54,6 @@ export class Turn<M extends UIMessage> implements Growing {
   readonly #plan: TurnPlan<M>;
   /** Whether the continued answer was complete: it stays so until a word is added. */
   #isWhole = false;
-  /** Whether the answer's node is saved. */
   #isSaved = false;
   #saving: Promise<void> | undefined;
   #last: M | undefined;
@@ -68,7 +61,6 @@ export class Turn<M extends UIMessage> implements Growing {
   #end: Promise<void> | undefined;
   #settle: () => void = () => {};
 
-  /** The turn that a list asks for: to be opened. */
   constructor(chat: OurChat<M>, asked: readonly M[], { messageId, answerId = createId() }: Named) {
     const plan = planTurn(asked, savedIn<M>(chat.engine, chat.branchId, chat.list.saved), messageId);
     this.engine = chat.engine;
@@ -85,7 +77,6 @@ export class Turn<M extends UIMessage> implements Growing {
 
   // ------------------------------------------------------------------ it is saved
 
-  /** The key of the answer of which this one is a version, until this one has a node of its own. */
   get versionOf(): string | undefined {
     return this.#isSaved || this.#plan.goesOn !== 'as a version' ? undefined : this.#plan.answerKey;
   }
@@ -165,10 +156,7 @@ export class Turn<M extends UIMessage> implements Growing {
     await plainly((plain) => engine.ask(fresh.map(plain), options));
   }
 
-  /**
-   * Opens an answer's node to grow again, for one chat only: other chats of the engine may show it, too. Starts from the node
-   * as it is saved by then: another tab may have answered a tool call in it.
-   */
+  /** Opens an answer's node to grow again, from the words saved by then: another tab may have answered a tool call in it. */
   async #goOn(answer: M): Promise<void> {
     const { engine, key } = this;
     const [last] = callsIn({ ...answer, parts: answer.parts.slice(-1) });
@@ -188,10 +176,7 @@ export class Turn<M extends UIMessage> implements Growing {
     return ids.find((id) => branches.some((branch) => branch.id === id)) ?? active;
   }
 
-  /**
-   * Updates the chat's list to the saved conversation up to the answer, where the turn changed it. Earlier messages that the
-   * chat has loaded stay.
-   */
+  /** Updates the chat's list to the saved conversation up to the answer; earlier messages that the chat has loaded stay. */
   #takeIn(): void {
     const { answer, engine } = this;
     const { list } = this.#chat;
@@ -218,12 +203,10 @@ export class Turn<M extends UIMessage> implements Growing {
 
   // ------------------------------------------------------------------ it grows
 
-  /** Whether the answer still grows; false as soon as its end is being saved. */
   get isOpen(): boolean {
     return this.#end === undefined;
   }
 
-  /** The answer so far; undefined before its first part. */
   read(): M | undefined {
     const grown = this.#chat.list.now.findLast(({ id }) => id === this.id);
     // A server may begin a cut answer anew: its version counts once it is longer.
@@ -318,10 +301,7 @@ export class Turn<M extends UIMessage> implements Growing {
     if (!message && !this.answer && list.now.at(-1)?.id === this.id) list.now = list.now.slice(0, -1);
   }
 
-  /**
-   * The answer to save when the stream ended without a word, but with usage or metadata. A message without parts means a
-   * reserved one, so it gets a step mark, which shows nothing.
-   */
+  /** What to save of an answer without a word, but with metadata: without parts it would count as reserved. */
   #wordless(): M | undefined {
     const message = this.#isSaved ? this.read() : undefined;
     if (message?.metadata === undefined) return undefined;
@@ -335,7 +315,6 @@ export interface Named {
   readonly answerId?: string | undefined;
 }
 
-/** The code of answers that go on. */
 export const loadSeam: () => Promise<typeof Seams> = lazily(() => import('./seam.ts'));
 
 /** Whether the chat is deleted, here or in another tab, and not begun anew. */
