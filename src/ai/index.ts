@@ -10,7 +10,7 @@ export type {
   RequestParts,
   ResolvedRequest,
 } from './contextChat.ts';
-export { withContext, type WithContextOptions } from './withContext.ts';
+export { withContext } from './withContext.ts';
 export type { Told } from '../record/record.ts';
 export {
   toPrompt,

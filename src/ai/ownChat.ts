@@ -3,18 +3,16 @@ import type { ContextEngine } from '../engine/engine.ts';
 import { sameJson } from '../engine/same.ts';
 import { expectEngine } from '../react/provider.tsx';
 import { BranchChat } from './branchChat.ts';
-import { headOf, keyOf } from './list.ts';
+import { keyOf } from './list.ts';
 import { isToolPart, isWaiting, type Part } from './message.ts';
 import type { ChatHost } from './ourChat.ts';
-import type { PrepareRequest, ReconnectOptions, SendOptions } from './contextChat.ts';
+import type { ReconnectOptions, SendOptions } from './contextChat.ts';
 import { isDeleted, keepMessage } from './turn.ts';
 
 /** An app's own chat, with a transport of ours. */
 interface ForeignChat<M extends UIMessage> {
   readonly engine: ContextEngine;
   readonly transport: ChatTransport<M>;
-  readonly branch?: string | undefined;
-  readonly request?: PrepareRequest<M> | undefined;
 }
 
 type Answer = ReadableStream<UIMessageChunk>;
@@ -48,12 +46,12 @@ async function serve<M extends UIMessage>(
   { abortSignal, chatId }: { readonly abortSignal?: AbortSignal | undefined; readonly chatId?: string },
   list?: readonly M[],
 ): Promise<Answer | null> {
-  const { engine, transport, request } = foreign;
+  const { engine, transport } = foreign;
   let refuse: ((error: Error) => void) | undefined;
   const host: ChatHost<M> = {
     engine,
     transport,
-    options: { request, id: chatId ?? engine.chatId, onError: (error) => refuse?.(error) },
+    options: { id: chatId ?? engine.chatId, onError: (error) => refuse?.(error) },
     isOwn: false,
     writes: new Set(),
     register: () => {},
@@ -61,8 +59,12 @@ async function serve<M extends UIMessage>(
     all: () => [],
     sync: () => {},
   };
-  const chat = new BranchChat<M>(host, idOfBranch(foreign), 1);
-  await begin(chat, list);
+  const chat = new BranchChat<M>(host, engine.state.getState().branchId, 1);
+  // What is saved, from the first given message on, and then the given list.
+  const messages = engine.state.getState().messages as readonly M[];
+  const start = messages.findIndex(({ id }) => id === list?.[0]?.id);
+  chat.list.follow(messages.slice(Math.max(0, start)), []);
+  if (list) chat.list.now = list;
   abortSignal?.throwIfAborted();
   const stop = (): void => void chat.stop();
   abortSignal?.addEventListener('abort', stop, { once: true });
@@ -84,25 +86,6 @@ async function serve<M extends UIMessage>(
       resolve(null);
     });
   });
-}
-
-function idOfBranch<M extends UIMessage>({ engine, branch }: ForeignChat<M>): string {
-  const { branches, branchId } = engine.state.getState();
-  return branches.find(({ id, name }) => id === branch || name === branch)?.id ?? branch ?? branchId;
-}
-
-/** Sets a chat's list to what is saved, from the first given message on, and then to the given list. */
-async function begin<M extends UIMessage>(
-  { engine, branchId, list }: BranchChat<M>,
-  given?: readonly M[],
-): Promise<void> {
-  const { messages: shown, branchId: active } = engine.state.getState();
-  const at = headOf(engine, branchId);
-  const isRead = branchId === active || at === undefined;
-  const messages = (isRead ? shown : (await engine.resolve({ at })).messages) as readonly M[];
-  const start = messages.findIndex(({ id }) => id === given?.[0]?.id);
-  list.follow(messages.slice(Math.max(0, start)), []);
-  if (given) list.now = given;
 }
 
 /** Two readers of one answer: the chat that saves it, which sets the pace, and the app's own. */

@@ -1,13 +1,13 @@
 import { AbstractChat, type ChatState, type ChatStatus, type UIMessage } from 'ai';
 import { beforeEach, describe, expect, it } from 'vitest';
-import { withContext, type WithContextOptions } from '../../src/ai/index.ts';
+import { withContext } from '../../src/ai/index.ts';
 import { settle } from '../support/transport.ts';
 import { openPage, words, type Page } from './story.ts';
 
 /** An app's own chat: the AI SDK's, over the plainest state. */
 class OwnChat extends AbstractChat<UIMessage> {
-  constructor(page: Page, options?: WithContextOptions) {
-    super({ state: new PlainState(), transport: withContext(page.script.transport, page.engine, options) });
+  constructor(page: Page) {
+    super({ state: new PlainState(), transport: withContext(page.script.transport, page.engine) });
   }
 }
 
@@ -117,17 +117,6 @@ describe('withContext, around a transport of a chat of one’s own', () => {
     const more = await own.sendMessages({ ...named, trigger: 'submit-message' });
     await page.script.answer(more.pipeTo(new WritableStream()), 'And more.');
     expect(await page.stored()).toBe('q: One? | a: First./And more. | q: Two? | a: Second.');
-  });
-
-  it('goes to the branch that it was given', async () => {
-    await ask('One?', 'First.');
-    await page.engine.btw();
-    const side = new OwnChat(page, { branch: 'main-v2' });
-    side.messages = chat.messages;
-    await page.script.answer(side.sendMessage({ text: 'By the way?' }), 'Yes?');
-    expect(page.engine.branch).toBe('main');
-    expect(await page.stored('main')).toBe('q: One? | a: First.');
-    expect(await page.stored('main-v2')).toBe('q: One? | a: First. | q: By the way? | a: Yes?');
   });
 
   it('takes up an answer that a server still streams, on the node that was cut off', async () => {
