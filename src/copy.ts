@@ -1,15 +1,11 @@
 import { ContextError, isContextError, reasonOf, type ContextErrorCode } from './errors.ts';
 
 /**
- * One careful walk over data that comes from outside.
+ * One careful walk over data that comes from outside. What enters is copied once at the door, and everything behind may trust
+ * the copy: no cycles, bounded depth and size, each getter read once, nothing that rendering or storage would silently lose.
+ * What cannot be taken is refused with the path to it.
  *
- * Whatever enters (a fragment's data, a message, a record for the store) is copied once at the door, and everything
- * behind it may trust the copy: no cycles, bounded depth and size, each getter read once, nothing that rendering or
- * storage would silently lose. What cannot be taken is refused with the path to it.
- *
- * The walk recurses, because its depth is bounded. The same bound finds cycles at no cost for valid data: only when the
- * depth runs out does the walk look for an object that is on the trail twice. Objects that are shared but not circular
- * are copied each time they are met.
+ * The walk recurses to a bounded depth; only when that runs out does it look for an object that is on the trail twice.
  */
 
 /** What a walk does with the values that it meets. */

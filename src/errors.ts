@@ -1,10 +1,9 @@
 /**
  * The one error class of the package, and its codes.
  *
- * An app meets three kinds of failure: the caller asked for something that is not there or not allowed,
- * the world refused (another tab, a full disk, a closed connection), or we are wrong ourselves. The code
- * tells which; the message says what happened, with which value, and what to do; `details` carries the
- * values as fields, so that no app has to parse a sentence.
+ * An app meets three kinds of failure: the caller asked for something that is not there or not allowed, the world refused
+ * (another tab, a full disk, a closed connection), or we are wrong ourselves. The code tells which; the message says what
+ * happened, with which value, and what to do; `details` carries the values as fields, so that no app has to parse a sentence.
  */
 
 /** Mistakes of the caller: fix the call. */

@@ -13,15 +13,12 @@ import { FOLD, isRecord } from './fragment/fragment.ts';
 import { createId } from './fragment/id.ts';
 
 /**
- * Reminders: text for the model that is added to a user message, in the turns that a predicate chooses.
+ * Reminders: text for the model that is added to a user message, in the turns that a predicate chooses. Models read that last,
+ * and lose sight of what stands at the top. It is stored with the message, because the answer was given to both; the message's
+ * metadata records its place, so that {@link stripReminders} can show the person only what the person wrote.
  *
- * Models lose sight of instructions at the top of a long conversation. A reminder is added to the user's message instead, which
- * the model reads last, and only in some turns: every fifth, once after a tool was used, when the budget runs low. It is stored
- * with the message, because the answer was given to both; the message's metadata records its place, so that {@link
- * stripReminders} can show the person only what the person wrote.
- *
- * Predicates are plain functions of what is known before the message is sent. A reminder whose predicate throws is left out and
- * reported: it must never cost a turn.
+ * Predicates are plain functions of what is known before the message is sent. A reminder that throws is left out and reported:
+ * it must never cost a turn.
  */
 
 /** The argument of predicates and reminder functions: the turn, the messages before it, and this message. */

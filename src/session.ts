@@ -11,14 +11,8 @@ import { InMemoryContextStore } from './store/memory.ts';
 import type { StorageFigures, StoreDelta } from './store/store.ts';
 
 /**
- * A chat in one file, for a bug report.
- *
- * The cause of a fault in a chat is in its branches, its prompt, its requests, or the order of its events. A session is all of
- * these as plain data. It leaves the page only as a file that a person passes on, so secrets are masked by default, and the
- * session says what was masked.
- *
- * Opened elsewhere, it is a chat in memory that can be inspected like any other, and is read-only. It shows what was exported:
- * the prompt is the text of that time, whatever its renderer was.
+ * A chat in one file, for a bug report: its branches, prompt, requests and events as plain data, secrets masked by default.
+ * Opened elsewhere it is a read-only chat in memory that shows what was exported, with the prompt's text of that time.
  */
 
 /** A chat and its surroundings, as plain data: `JSON.stringify()` makes the file. */

@@ -68,8 +68,8 @@ export function chatsOf<M extends UIMessage>(
 }
 
 /**
- * Which chat is on which branch. Chats live beside the engine: an answer outlives the component that shows it. A turn that forks
- * registers its chat under the id of the branch that it is about to make, so that no frame shows another one.
+ * Which chat is on which branch. Chats live beside the engine: an answer outlives the component that shows it. A turn that
+ * forks registers its chat under the id of the branch that it is about to make, so that no frame shows another one.
  */
 export class Registry<M extends UIMessage> implements ContextChats<M>, ChatHost<M> {
   readonly engine: ContextEngine;

@@ -4,8 +4,8 @@ import { hasWords, isToolPart, type Part, type ToolPart } from './message.ts';
 import { textIn, type ModelPrompt, type Resolved, type ToPromptOptions } from './prompt.ts';
 
 /**
- * The implementation of `toPrompt()`, loaded when a model is called: most pages leave that to a server. The store keeps an answer
- * as it was cut off: half a tool call, half a thought. Providers refuse most of it, so it is removed on the way out.
+ * The implementation of `toPrompt()`, loaded when a model is called: most pages leave that to a server. The store keeps an
+ * answer as it was cut off: half a tool call, half a thought. Providers refuse most of it, so it is removed on the way out.
  */
 export async function modelPrompt(resolved: Resolved, options: ToPromptOptions = {}): Promise<ModelPrompt> {
   // On a server, `resolved` is the body of a request.

@@ -98,7 +98,7 @@ export function savedIn<M extends UIMessage>(
   };
 }
 
-/** The key of the message that a list shows before this one; null for the first. Skips an answer without words of another tab. */
+/** The key of the message that a list shows before this one; null for the first. Skips a wordless answer of another tab. */
 function shownBefore(engine: ContextEngine, { parentKey }: NodeInfo): string | null {
   const node = parentKey === null ? undefined : engine.node(parentKey);
   return node && node.parts === 0 && node.status !== 'complete' ? shownBefore(engine, node) : parentKey;

@@ -15,9 +15,9 @@ import { copyIn, isAsking, QUEUED, type Message, type OurChat, type Waiting, typ
  * the store keeps it beside the chat, as a field of one record, until the turn that asks it is saved. It keeps its id, which
  * tells that it was asked if the field could not be removed.
  *
- * The next page finds such questions at the end of their branch. They are not asked by themselves (opening a page must not spend
- * money), and are saved with the next thing that is sent. A question that waits in another open tab belongs to that tab, which
- * holds a lock on it. A tab that dies tells nobody, so this page checks again when the person returns to it.
+ * The next page finds such questions at the end of their branch. They are not asked by themselves (opening a page must not
+ * spend money), and are saved with the next thing that is sent. A question that waits in another open tab belongs to that tab,
+ * which holds a lock on it. A tab that dies tells nobody, so this page checks again when the person returns to it.
  */
 export class Queue<M extends UIMessage> implements Waiting<M> {
   /** Resolves when the queue is saved; undefined when it is. Never rejects. */
@@ -278,7 +278,7 @@ export class Queue<M extends UIMessage> implements Waiting<M> {
     return (this.#branchOf(kept) ?? engine.state.getState().branchId) === branchId;
   }
 
-  /** The branch that holds the message behind which a question waits, or the one before, if that was an answer without words. */
+  /** The branch that holds the message behind which a question waits; of a wordless answer, that of the one before. */
   #branchOf(kept: Entry<M> | undefined): string | undefined {
     const { engine } = this.#chat;
     const node = engine.node(kept?.place ?? '');

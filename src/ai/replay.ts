@@ -43,8 +43,8 @@ export function replaying<M extends UIMessage>(
 }
 
 /**
- * The tool calls before the beginning of the replay. A server may send their results first of all, which the AI SDK does not read
- * without the call: so the call is inserted before the result, and removed again.
+ * The tool calls before the beginning of the replay. A server may send their results first of all, which the AI SDK does not
+ * read without the call: so the call is inserted before the result, and removed again.
  */
 class Calls {
   readonly #known: ReadonlyMap<string, ToolPart>;

@@ -70,8 +70,8 @@ function awaited(
 }
 
 /**
- * Whether an answer that a server still streams has a place: after a question or where an answer was cut off, unless another tab
- * works on the branch, or the list no longer ends with one of `asked`, because the person went elsewhere.
+ * Whether an answer that a server still streams has a place: after a question or where an answer was cut off, unless another
+ * tab works on the branch, or the list no longer ends with one of `asked`, because the person went elsewhere.
  */
 function mayGoOn<M extends UIMessage>(
   { engine, branchId }: OurChat<M>,

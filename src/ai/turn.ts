@@ -28,10 +28,10 @@ export interface Call extends Pick<CallFacts, 'startedAt'> {
 /**
  * One turn, from the list that asks for it to the last word of its answer.
  *
- * The list is compared with what is saved; its new messages are saved, with a node that is reserved for the answer, and the words
- * go to that node, whichever branch the person shows meanwhile. However the answer ends, it ends once, and its words are saved; a
- * store that refuses is the engine's concern. An answer in the middle of a conversation is continued as a version of itself, of
- * which nothing is written before its first new word.
+ * The list is compared with what is saved; its new messages are saved, with a node that is reserved for the answer, and the
+ * words go to that node, whichever branch the person shows meanwhile. However the answer ends, it ends once, and its words are
+ * saved; a store that refuses is the engine's concern. An answer in the middle of a conversation is continued as a version of
+ * itself, of which nothing is written before its first new word.
  */
 export class Turn<M extends UIMessage> implements Growing {
   readonly engine: ContextEngine;

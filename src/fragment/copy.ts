@@ -11,10 +11,7 @@ import {
 } from './fragment.ts';
 import type { BoundCodec, ContextFragment, FragmentData, LazyValue } from './fragment.ts';
 
-/**
- * The walk of `copy.ts` over fragments. Nested fragments and lazy values are no plain data: the rules of a walk say how they
- * are copied.
- */
+/** The walk of `copy.ts` over fragments: the rules of a walk say how nested fragments and lazy values are copied. */
 
 /** Levels of nesting in fragments: lists, records and fragments each count one. */
 export const MAX_DEPTH = 128;

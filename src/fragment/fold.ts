@@ -2,15 +2,9 @@ import type { UIMessage } from 'ai';
 import { FOLD, isFolding, isRecord, type ContextFragment } from './fragment.ts';
 
 /**
- * How reminders are added to messages.
- *
- * A reminder is a fragment that renders nothing in the system prompt and adds text to a user's message instead. Apps without
- * reminders must not load their code, so all that the engine knows is this: some fragments hold a {@link Fold} under {@link
- * FOLD}, and each fold may return a changed message.
- *
- * The added text stays in the stored message, because the answer was given to it. The message's metadata keeps a mark for each
- * reminder, so that it can be removed again: for the person, who wants to see only their own words, and for the engine, to
- * which a message is the same with and without its reminders.
+ * How reminders are added to messages. Apps without reminders must not load their code: the engine knows that some fragments
+ * hold a fold under {@link FOLD}, which may return a changed message. The text stays in the stored message, because the answer
+ * was given to it, and a mark in its metadata, so that it can be removed for the person and for comparisons.
  */
 
 /** The context of a reminder, as of before the message is sent. */

@@ -2,17 +2,12 @@ import { ContextError, reasonOf } from '../errors.ts';
 import type { FoldingFragment } from './fold.ts';
 
 /**
- * A fragment is one named piece of what a model gets: a role, a hint, a policy, a message.
+ * A fragment is one named piece of what a model gets: a role, a hint, a policy, a message. It keeps its name and its data until
+ * the last moment, so that one prompt can be rendered in four formats, counted piece by piece, stored, and shown in a panel.
  *
- * Strings glued together cannot be taken apart again. A fragment keeps its name and its data until the last moment,
- * so the same prompt can be rendered in four formats, counted piece by piece, stored, and shown in a panel.
- * Fragments nest: data may hold text, numbers, lists, records and further fragments, and values that are only known
- * later (functions, promises, iterables), which `resolve()` awaits.
- *
- * One question needs care: when is an object with `name` and `data` a fragment, and when is it a row of an app's
- * table that happens to have these columns? Fragments made by a builder carry a brand, so they are known wherever
- * they stand. Hand-made ones are taken for fragments where a fragment is expected: at the top level and as a child of
- * {@link fragment}. Anywhere deeper in data, an unbranded `{ name, data }` is a row.
+ * When is an object with `name` and `data` a fragment, and when a row of an app's table? Fragments made by a builder carry a
+ * brand. Hand-made ones are taken for fragments at the top level and as a child of {@link fragment}; anywhere deeper, an
+ * unbranded `{ name, data }` is a row.
  */
 
 /** Messages go into the conversation, everything else into the system prompt. */
@@ -129,10 +124,7 @@ export function isLazyValue(value: unknown): value is LazyValue {
   );
 }
 
-/**
- * Whether a value inside of data is a fragment and not a row: it was made by a builder, or brings a codec.
- * @internal
- */
+/** @internal Whether a value inside of data is a fragment and not a row: it was made by a builder, or brings a codec. */
 export function isBuilt(value: object): value is ContextFragment {
   return (
     (value as { [BUILT]?: true })[BUILT] === true ||
@@ -140,10 +132,7 @@ export function isBuilt(value: object): value is ContextFragment {
   );
 }
 
-/**
- * Marks a fragment as made by a builder. Not enumerable: a fragment compares and prints as the plain object it is.
- * @internal
- */
+/** @internal Marks a fragment as made by a builder; not enumerable, so that it compares and prints as a plain object. */
 export function brand<F extends ContextFragment>(fragment: F): F {
   return Object.defineProperty(fragment, BUILT, { value: true });
 }
@@ -179,10 +168,7 @@ export function getFragmentData(fragment: ContextFragment): FragmentData {
   });
 }
 
-/**
- * On our own codecs: makes the same codec for a copy of the fragment, so that it encodes the data of the copy.
- * @internal
- */
+/** @internal On our own codecs: makes the same codec for a copy of the fragment, so that it encodes the data of the copy. */
 export const BIND: unique symbol = Symbol.for('contextree:codec');
 
 /** @internal */

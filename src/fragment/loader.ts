@@ -5,15 +5,10 @@ import { BIND, brand, isBuilt, isLazyValue } from './fragment.ts';
 import type { BoundCodec, ContextFragment, FragmentData, LazyValue } from './fragment.ts';
 
 /**
- * Lazy values: today's date, the open document, a profile from the network.
- *
- * A fragment may hold functions, promises and iterables anywhere in its data. Each load evaluates them again, all at once, and
- * returns fragments with the results; the lazy fragments stay unchanged for the next load. An iterator can be read only once,
- * so its items are remembered, also when the load that read them was aborted.
- *
- * A result may hold lazy values again, to a depth, and passes the same checks as data that was set.
- *
- * Most prompts hold nothing lazy, so an engine asks `hasLazy` first and loads this module only if needed.
+ * Lazy values: functions, promises and iterables anywhere in a fragment's data. Each load evaluates them again, all at once,
+ * and returns fragments with the results, which may hold lazy values again, to a depth, and pass the same checks as data that
+ * was set. An iterator can be read only once, so its items are remembered. An engine asks `hasLazy` before it loads this
+ * module.
  */
 
 /** Options of {@link loadFragments}. */

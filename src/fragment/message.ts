@@ -7,12 +7,8 @@ import type { ContextFragment, LazyFragment } from './fragment.ts';
 import { createId } from './id.ts';
 
 /**
- * Messages as fragments, and the one check that every message passes.
- *
- * A message comes from outside: typed by a person, streamed by a model, imported, or read from a disk that an older
- * version wrote. We need to know three things of it (it has an id, a role and parts), and that it is JSON, because that
- * is what it is stored and sent as. Everything else is the AI SDK's or the app's business: part types and keys that we
- * don't know are kept as they are.
+ * Messages as fragments, and the one check that every message passes: it has an id, a role and parts, and is JSON, because that
+ * is what it is stored and sent as. Part types and keys that we don't know are kept as they are.
  */
 
 /** The depth is more than any tool output seen; a store writes the body with JSON.stringify, which recurses as we do. */

@@ -1,7 +1,4 @@
-/**
- * Any value as JSON can hold it. A snapshot must not fail because of one value, so values that JSON would refuse or drop are
- * described: `[lazy]`, `[circular]`, `NaN`, `[Map of 3]`, `[unreadable: ...]`.
- */
+/** Any value as JSON can hold it. What JSON would refuse or drop is described: `[lazy]`, `[circular]`, `NaN`, `[Map of 3]`. */
 import { reasonOf } from '../errors.ts';
 import { isBuilt, isLazyFragment, isLazyValue, type ContextFragment } from './fragment.ts';
 

@@ -5,15 +5,12 @@ import { BIND, brand, fragment, isBuilt, isMessageFragment, isRecord } from './f
 import type { BoundCodec, ContextFragment, FragmentData } from './fragment.ts';
 
 /**
- * Fragments as plain JSON and back, for an app's own database.
+ * Fragments as plain JSON and back, for an app's own database. Nineteen have a form that is written down here; one of another
+ * name takes part through a codec that encodes to such a form, or through a registry. What comes in is checked field by field
+ * with the line that wrote it, by own properties only.
  *
- * Nineteen fragments have a form that is written down here, one line each; a fragment of another name takes part
- * through a codec of its own that encodes to one of these forms, or through a registry. What comes in is checked field
- * by field with the same line that wrote it, and names are looked up among own properties only: `toString` is no type.
- *
- * A field that holds any data may hold a plain record whose `type` is `hint` or `user`, such as a row of a table. Read
- * back, that record would become a fragment or be refused. So it is written inside a record of type
- * `contextree:record`.
+ * A field that holds any data may hold a plain record whose `type` is `hint` or `user`, such as a row of a table. Read back it
+ * would become a fragment, so it is written inside a record of type `contextree:record`.
  */
 
 /** A fragment as JSON: its type and its fields. */
@@ -96,10 +93,7 @@ function known(options: SerializeOptions = {}): SerializeOptions {
   return readFrom('The options', () => ({ registry: { ...options.registry } }));
 }
 
-/**
- * A fragment of one of the known types, with its codec.
- * @internal
- */
+/** @internal A fragment of one of the known types, with its codec. */
 export function serializable(type: SerializableType, fields: Fields): ContextFragment {
   const made: { name: string; data: FragmentData; codec?: BoundCodec } = {
     name: type,

@@ -140,8 +140,8 @@ function targetOf(
 }
 
 /**
- * Where versions are announced: one live region for all pagers. A screen reader reads a region that changes, and not
- * one that is added with its text; a pager is mounted anew with each version, so the region outlives it by a second.
+ * Where versions are announced: one live region for all pagers, because a screen reader reads a region that changes, not one
+ * that is added with its text. It outlives the last pager by a second.
  */
 let region: HTMLElement | undefined;
 let holders = 0;

@@ -5,15 +5,11 @@ import { createId } from '../fragment/id.ts';
 import type { ChatRow as ChatInfo, ContextStore } from '../store/store.ts';
 
 /**
- * The chats of one user, as a list that follows the store.
+ * The chats of one user, as a list that follows the store. Each durable change has the list read again; during a read, at most
+ * one more waits. An unchanged chat keeps its object, so its row does not render.
  *
- * The store notifies of each durable change, of this tab and of others; the list is then read again. Changes come in bursts,
- * and one read covers all changes before it began: during a read, at most one more waits. An unchanged chat keeps its object,
- * so its row does not render.
- *
- * A chat that a person removes disappears at once, before the disk has answered, and comes back if the disk refuses. A full
- * disk can't note that a chat is to be deleted later; then the list remembers it and deletes the chat when its time is over,
- * which makes room.
+ * A chat that a person removes disappears at once, and comes back if the disk refuses. A full disk can't note that a chat is to
+ * be deleted later: then the list remembers it and deletes it in time, which makes room.
  */
 export class ChatList {
   readonly state: Pick<StoreApi<ChatListState>, 'getState' | 'getInitialState' | 'subscribe'>;

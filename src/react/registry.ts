@@ -8,17 +8,11 @@ import type { ContextStore } from '../store/store.ts';
 /**
  * One engine for each store, chat and user, shared by all components of a page.
  *
- * An engine can't be made in an effect (the first render would have none), and no component can own it: React renders
- * components that it never mounts, mounts them twice under StrictMode, hides and shows them again, and two of them may use the
- * same chat. So rendering only looks the engine up, and makes it if needed, which does no I/O and leaves nothing behind.
- * Mounting reads the chat and counts a user.
- *
- * An engine is disposed a task after its last user unmounts: late enough for a remount in the same task, soon enough that an
- * unused chat listens to nothing. An engine that streams, has queued questions, or holds words that are not on the disk, lives
- * until it is done: a person who comes back in the middle of an answer finds it growing. An engine that was looked up and never
- * mounted is disposed after a minute; a component that mounts later looks it up again.
- *
- * A server renders for many people and never mounts: there, engines are neither shared nor kept, and no store is opened.
+ * React renders components that it never mounts, mounts them twice, hides and shows them again. So rendering only looks the
+ * engine up, and makes it if needed, which does no I/O; mounting reads the chat and counts a user. An engine is disposed a task
+ * after its last user unmounts, or, if it streams, has queued questions or holds words that are not on the disk, when it is
+ * done; one that was never mounted after a minute. A server never mounts: there engines are neither shared nor kept, and no
+ * store is opened.
  */
 
 /** The options of a component's engine. */
@@ -153,10 +147,7 @@ function warnOfDifferences({ engine, options, warned }: SharedEngine, asked: Eng
   }
 }
 
-/**
- * Whether two values are identical, or equal data of the same class. Functions count as equal: an inline one is new with each
- * render.
- */
+/** Whether two values are identical, or equal data of the same class; functions count as equal: inline ones are always new. */
 function isSame(a: unknown, b: unknown): boolean {
   return a === b || (!isStore(a) && !isStore(b) && written(a) === written(b));
 }

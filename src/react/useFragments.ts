@@ -6,16 +6,11 @@ import { FOLD, type ContextFragment, type LazyValue, type LoadContext } from '..
 import { isEngine, useEngine } from './provider.tsx';
 
 /**
- * Fragments that follow the interface: what is on the screen is in the prompt, and leaves the prompt when it leaves the screen.
+ * Fragments that follow the interface: what is on the screen is in the prompt. They are new with each render, so they are
+ * compared by content, and the engine's state changes when their serialised value does. Functions (promises, iterables) can't
+ * be compared: the prompt holds a stand-in by position that calls the newest one at the moment of `resolve()`.
  *
- * A component makes its fragments anew with each render. Putting new objects into the prompt each time would change the
- * engine's state with every keystroke, and render every component that selects the fragments. So fragments are compared by
- * content: the state changes when their serialised value does. Functions (and promises, and iterables) can't be compared, and
- * an inline one is new each time. They are identified by their position: the prompt holds a stand-in that calls the newest one
- * at the moment of `resolve()`, so it sees the latest props without a change of state.
- *
- * The order in the prompt is that of first renders, parents before children, because people read a tree in this order; effects
- * run the other way round. A component that mounts again goes last.
+ * The order in the prompt is that of first renders, parents before children; a component that mounts again goes last.
  */
 
 /** Puts fragments into the prompt of the provider's engine while the component is mounted. They are never stored. */

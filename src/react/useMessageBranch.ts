@@ -64,10 +64,7 @@ const UNKNOWN: Versions = { index: -1, ids: [], keys: [] };
 const unknown = (): Versions => UNKNOWN;
 const notLoaded = (): undefined => undefined;
 
-/**
- * The snapshot function and the actions for one message. They are the same functions in each render: with new ones React would
- * read again after it, for each message with each streamed word.
- */
+/** The snapshot functions and the actions for one message: the same in each render, or React would read again after each. */
 function onMessage(engine: ContextEngine, id: string): { readonly look: Look; readonly actions: Actions } {
   return {
     look: { versions: () => engine.siblings(id), status: () => engine.status(id) },

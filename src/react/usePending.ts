@@ -17,9 +17,8 @@ interface Running extends AsyncAction {
 }
 
 /**
- * The actions of a hook as stable functions, and whether one of them is running; each returns its result or rejection to the
- * caller. `actionsOf` is called once for each engine or list (`of`). For another `of`, running actions and failures are
- * forgotten, so a chat never shows the failure of the chat before it.
+ * The actions of a hook as stable functions, and whether one of them is running. For another engine or list (`of`), running
+ * actions and failures are forgotten, so that a chat never shows the failure of the one before.
  */
 export function useActions<O extends object, A extends Actions>(
   of: O,

@@ -14,12 +14,10 @@ import { jsonOf, type Section } from './sections.ts';
 /**
  * Why a provider's cache served a request, or did not.
  *
- * A provider reads, and bills, a prompt again from the first section on that differs from what it has read before. So the
- * request is compared section by section with the latest one of the same model on its chain; the request before it in time may
- * belong to another branch. Only a provider knows what it served: the state is `broke` only where its count of cached tokens is
- * reported and falls short; without it a change `may break` the cache.
- *
- * What a server adds behind the browser (tools, a prompt of its own) can't be seen from here, and is never guessed.
+ * A provider bills a prompt again from the first section on that differs from what it has read before. So the request is
+ * compared section by section with the latest one of the same model on its chain. The state is `broke` only where a count of
+ * cached tokens is reported and falls short; without it a change `may break` the cache. What a server adds can't be seen, and
+ * is never guessed.
  */
 export interface CacheVerdict {
   readonly requestId: string;

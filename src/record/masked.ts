@@ -2,9 +2,8 @@ import type { UIMessageChunk } from 'ai';
 import type { RecordedRequest, TimedChunk } from './record.ts';
 
 /**
- * A record that is safe to show, copy or export, with secrets masked by `mask`. A key that is streamed word by word is in none
- * of the chunks, so the words of a part are masked together; where there is a secret in them, the part's first chunk gets the
- * whole masked text.
+ * A record with secrets masked by `mask`. A key that is streamed word by word is in none of the chunks, so the words of a part
+ * are masked together; where there is a secret in them, the part's first chunk gets the whole masked text.
  */
 export async function maskedRequest(record: RecordedRequest, mask: Mask): Promise<RecordedRequest> {
   const { chunks, spans, sections: _sections, masked: _masked, ...rest } = record;

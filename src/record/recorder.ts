@@ -9,11 +9,9 @@ import type { RecordedRequest, RecordOptions, TimedChunk, Told } from './record.
 import { sectionsOf } from './sections.ts';
 
 /**
- * Records requests and answers between the chat and its transport, where both are complete.
- *
- * It is in the path of a request only while somebody records. Messages and fragments are kept by reference, as the engine has
- * them; so a record costs a list of them, its prompt, its body and its chunks. The oldest records are dropped when there are
- * too many, or too many bytes. One that is too large alone is cut at its end.
+ * Records requests and answers between the chat and its transport, only while somebody records. Messages and fragments are kept
+ * by reference. The oldest records are dropped when there are too many, or too many bytes; one that is too large is cut at its
+ * end.
  */
 
 /** Begins the record of a request. */

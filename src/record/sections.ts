@@ -39,10 +39,7 @@ function schemaOf(schema: unknown): unknown {
   return jsonSchema ?? Object(_zod).def ?? _def ?? schema;
 }
 
-/**
- * The sections of the system prompt. Text between fragments (a line break) belongs to none; a prompt without spans is one
- * section.
- */
+/** The sections of the system prompt. Text between fragments belongs to none; a prompt without spans is one section. */
 export function systemSections({ system, spans }: RecordedRequest): readonly Section[] {
   if (system === '') return [];
   const places = spans.filter(({ start }, i) => start !== spans[i - 1]?.start);

@@ -12,11 +12,8 @@ import {
 import type { ContextRenderer, Fields, GroupOptions, RenderData } from './renderer.ts';
 
 /**
- * Fragments as Markdown: a heading for each fragment, bullets below it.
- *
- * A text stands as it is, with its own lists and code blocks, but can neither open a heading nor swallow what follows
- * (see marks.ts); all its lines stay indented under their bullet. A record in a list takes one bullet, its further
- * entries stand below the first.
+ * Fragments as Markdown: a heading for each fragment, bullets below it. A text stands as it is, but can neither open a heading
+ * nor swallow what follows (see marks.ts). A record in a list takes one bullet, its further entries stand below the first.
  */
 export class MarkdownRenderer extends SectionRenderer implements ContextRenderer {
   readonly name = 'markdown';

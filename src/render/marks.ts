@@ -3,21 +3,14 @@ import { printable } from './renderer.ts';
 /**
  * Text that stays in its place in Markdown.
  *
- * Markdown has no wall around a text: a line that begins with `## ` is a heading, in the text of a fragment too, dashes
- * below a line make a heading of it, a code fence or an HTML comment that stays open swallows the rest of the prompt, and
- * `[name]: ` makes a link of that name wherever it stands. All of them begin a line (perhaps behind list and quote marks),
- * so it is enough to look there, and to put a backslash before the mark. Complete code blocks are left alone: prompts are
- * full of them, and a comment in Python is no heading.
- *
- * A code block counts as complete only where every reader must agree on its end: the closing fence stands in the column
- * of the opening one and nothing between leaves that column. Anything else is escaped, at the cost of a backslash.
+ * What opens a heading, a code block, a comment or a link's address begins a line (perhaps behind list and quote marks), in the
+ * text of a fragment too: there a backslash is put before the mark. Complete code blocks are left alone: those whose closing
+ * fence stands in the column of the opening one with nothing between that leaves it.
  */
 
 /**
- * A text that is safe at the beginning of a block and below it. `below` is written for each line feed: a line feed and
- * the indent of the block.
- *
- * Looks at the beginnings of lines only, at the cost of a search for the next line feed each.
+ * A text that is safe at the beginning of a block and below it; each line feed becomes `below`, the indent of the block with
+ * it.
  */
 export function guarded(text: string, below = '\n'): string {
   if (isWord(text.charCodeAt(0)) && !/[\n\r]/.test(text)) return text;
@@ -140,10 +133,7 @@ const FENCE = /( *)(`{3,}(?![^\n]*`)|~{3,})/y;
 /** What a line after the indent must be to close a code block. */
 const CLOSE = /* @__PURE__ */ pattern(() => ` *(\`{3,}|~{3,})[ \\t]*${END}`, 'y');
 
-/**
- * How many times the length of a text may be looked through for the ends of code blocks that have none. Beyond that
- * they are taken to have none, or a text of nothing but openings would take time by the square of its length.
- */
+/** How many times the length of a text may be searched for missing ends of code blocks: more would take quadratic time. */
 const PATIENCE = 8;
 
 /** Where the last line of the code block that opens on a line begins; -1 where none opens, or none surely ends. */

@@ -5,17 +5,12 @@ import type { ContextFragment } from '../fragment/fragment.ts';
 import { plural } from './singular.ts';
 
 /**
- * From fragments to text.
+ * From fragments to text. A renderer is one method, and an app can write its own. Ours share {@link SectionRenderer}, which
+ * turns fragments into plain sections, so that each format only says how a text, a list, a record and a section look in it.
+ * Whatever a text contains, it must not leave its place.
  *
- * A renderer is one method, and an app can write its own. Ours share what is hard about it: {@link SectionRenderer} turns
- * fragments into plain sections (codecs asked, nothing circular, nothing lazy, no null, depth bounded, shared objects
- * standing wherever they are used), so that each format only has to say how a text, a list, a record and a section look
- * in it. Whatever a text contains, it must not leave its place: that is each format's first duty.
- *
- * Published encoders were weighed (minified and compressed): fast-xml-builder 6.4 kB, @toon-format/toon 2.8 kB,
- * smol-toml 2.5 kB. They know records and lists, and no fragments: a name that comes twice, a fragment in a list, a
- * list that is named after its items. All of that would have to be translated first, which is most of a renderer; ours
- * take 6.4 kB, the four of them and the walk over fragments together. So the published parsers hold ours in the tests.
+ * Published encoders were weighed (minified and compressed): fast-xml-builder 6.4 kB, @toon-format/toon 2.8 kB, smol-toml 2.5
+ * kB. They know no fragments, and to translate those is most of a renderer; our four take 6.4 kB together.
  */
 
 /** Turns fragments into the text of a system prompt. */

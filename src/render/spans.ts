@@ -2,11 +2,8 @@ import type { ContextFragment } from '../fragment/fragment.ts';
 import { addTo, type ContextRenderer, type FragmentSpan, type RenderedSpans } from './renderer.ts';
 
 /**
- * Which part of a prompt each fragment is.
- *
- * XML and Markdown write one fragment below the other, so each stands in the whole as it stands alone. TOML and TOON make
- * one list of fragments that share a name, and TOML puts tables behind plain values: there a group is found first, and
- * in it each text. Fragments that are rows of one table share its span. What can't be found has none.
+ * Which part of a prompt each fragment is. XML and Markdown write one fragment below the other; TOML and TOON make one list of
+ * those that share a name: there the group is found first, and in it each text. What can't be found has no span.
  */
 export function spansIn(renderer: ContextRenderer, fragments: readonly ContextFragment[]): RenderedSpans {
   const text = renderer.render(fragments);

@@ -15,14 +15,10 @@ import type { ContextRenderer, Fields, RenderData } from './renderer.ts';
 import { singular } from './singular.ts';
 
 /**
- * Fragments as TOML: a fragment is a key, or a table where it holds a record or other fragments.
- *
- * TOML allows a key once and wants the plain keys of a table before its sub-tables. So fragments of the same name
- * become one list, in their order; what a fragment holds beside other fragments stands under the singular of its name
- * (`[rules]`, `rule = "..."`); and single values come before tables. A fragment that is the value of a key is a
- * table of its own below that key.
- *
- * All texts stand in quotes, so control characters are escaped in the finished text, once and not text by text.
+ * Fragments as TOML: a fragment is a key, or a table where it holds a record or other fragments. TOML allows a key once, and
+ * wants plain keys before sub-tables: so fragments of one name become a list, and what a fragment holds beside others stands
+ * under the singular of its name (`[rules]`, `rule = "..."`). All texts stand in quotes: control characters are escaped once,
+ * at the end.
  */
 export class TomlRenderer extends SectionRenderer implements ContextRenderer {
   readonly name = 'toml';

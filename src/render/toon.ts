@@ -2,11 +2,9 @@ import { addTo, fieldsIn, isFields, isList, isScalar, quoted, Section, SectionRe
 import type { ContextRenderer, Fields, RenderData, Scalar } from './renderer.ts';
 
 /**
- * Fragments as TOON (Token-Oriented Object Notation): indentation instead of braces, and tables for lists of like
- * records.
- *
- * Fragments at the top are the keys of one record; those of the same name become one list, in their order. A fragment
- * anywhere else is a record with one entry, its name. The published decoder reads ours in the tests.
+ * Fragments as TOON (Token-Oriented Object Notation): indentation instead of braces, and tables for lists of like records.
+ * Those at the top are the keys of one record, those of one name a list; a fragment anywhere else is a record with one entry,
+ * its name.
  */
 export class ToonRenderer extends SectionRenderer implements ContextRenderer {
   readonly name = 'toon';
@@ -84,10 +82,7 @@ function itemOf(item: RenderData, pad: string): string {
   return loneHint(item, pad) ?? entries(item, `${pad}  `).trimStart();
 }
 
-/**
- * A fragment that holds nothing but one fragment with a scalar, itself an item of a list. It is written as in
- * @deepagents/context, without a length; a decoder reads the inner dash as a part of the key.
- */
+/** An item that holds nothing but one fragment with a scalar, written as in @deepagents/context: without a length. */
 function loneHint(item: Section | Fields, pad: string): string | undefined {
   if (!(item instanceof Section) || !isList(item.data) || item.data.length !== 1) return undefined;
   const [inner] = item.data;

@@ -16,14 +16,10 @@ import type { ContextRenderer, GroupOptions, RenderData } from './renderer.ts';
 import { singular } from './singular.ts';
 
 /**
- * Fragments as XML, the default: models follow tags well, and a tag is a wall that text cannot climb.
- *
- * A fragment and a key of a record become an element; the items of a list become elements named by the singular of
- * the list's name (`<rules><rule>`). Empty lists and records are left out. A text of several
- * lines stands on lines of its own, indented; taking the indent away gives the text back.
- *
- * Names that XML does not know are written as in ECMA-376: `first name` becomes `first_x0020_name`. Characters that
- * XML cannot hold at all become U+FFFD.
+ * Fragments as XML, the default: models follow tags well, and a tag is a wall that text cannot climb. A fragment and a key of a
+ * record become an element, the items of a list elements named by the singular of its name (`<rules><rule>`); empty ones are
+ * left out. Names that XML does not know are written as in ECMA-376 (`first_x0020_name`); characters that it can't hold become
+ * U+FFFD.
  */
 export class XmlRenderer extends SectionRenderer implements ContextRenderer {
   readonly name = 'xml';

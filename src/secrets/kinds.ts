@@ -1,13 +1,10 @@
 /**
- * How secrets are recognised: by the prefix of their issuer, or by a name that says that one follows.
+ * How secrets are recognised: by the prefix of their issuer (`ghp_`, `sk-ant-`), or by a name that says that one follows.
  *
- * A prefix (`ghp_`, `sk-ant-`) with random characters behind it is enough, wherever it stands (`_ghp_…_`, `"a\u003dghp_…"`),
- * except within a long row of random characters. Behind letters, what follows has to look random; `sk-` is also how words end
- * (`task-list`, always behind a vowel). A preview may cut a key off (`ghp_ab...`), so a kind also says what its cut end
- * consists of.
- *
- * Every pattern begins at a fixed text and runs over one class of characters, or to a bound, so the time is linear in the
- * length.
+ * A prefix counts wherever it stands, except within a long row of random characters; behind letters, what follows has to look
+ * random (`sk-` is also how words end). A preview may cut a key off (`ghp_ab...`), so a kind also says what its cut end
+ * consists of. Each pattern begins at a fixed text and runs over one class of characters, or to a bound: the time is linear in
+ * the length.
  */
 
 /** One kind of secret. */

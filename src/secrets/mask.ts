@@ -3,17 +3,9 @@ import { inWords } from '../fragment/plain.ts';
 import { isAwsSecret, isRandom, KEY_NAME, kindsIn, WHOLE_NAME, type SecretKind } from './kinds.ts';
 
 /**
- * Masking secrets in what leaves the page.
- *
- * A chat holds what people paste: keys, cookies, connection strings, and a snapshot in a bug report contains them. So what is
- * handed out is read once more, and each secret is replaced by a placeholder with its kind and a short hash, which shows
- * whether two places had the same secret. The hash of a short secret is shorter, so that a password can't be guessed from it.
- *
- * Two signs tell a secret, see `kinds.ts`: an issuer's prefix, or a name before a value that looks random. Uncertain
- * values stay: a snapshot with holes in harmless places is of no use.
- *
- * A snapshot may be large, and its page is in use. So the walk is a loop that can pause, and long texts are read in pieces: no
- * task of {@link maskInSlices} takes long.
+ * Masking secrets in what leaves the page: each is replaced by a placeholder with its kind and a short hash, which shows
+ * whether two places had the same one (shorter for a short secret, so that it can't be guessed). See `kinds.ts` for what tells
+ * a secret; uncertain values stay. The walk is a loop that can pause, and long texts are read in pieces: no task takes long.
  */
 
 /**

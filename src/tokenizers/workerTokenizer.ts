@@ -1,11 +1,7 @@
 /**
- * Exact counts without blocking the page.
- *
- * The table of an encoding takes a fifth of a second to load and 5 MB of text a second to use: unnoticed in a Worker,
- * a stutter on the page. So questions go to a Worker, which starts with the first of them and is let go when none has
- * come for a while (its table is tens of megabytes of memory). A page may forbid Workers (`worker-src` in its CSP), a
- * bundler may have misplaced its file: both show as an error before any answer. Then, and where there are no Workers,
- * the page counts for itself, a few milliseconds at a time when it is idle: slower, and just as exact.
+ * Exact counts without blocking the page: in a Worker, which starts with the first question and is let go when none has come
+ * for a while. Where there is none (CSP, a misplaced file), the page counts for itself, a few milliseconds at a time when it is
+ * idle.
  */
 import { ContextError } from '../errors.ts';
 import type { BatchTokenizer } from '../tokens/count.ts';

@@ -1,12 +1,7 @@
 /**
- * What the provider counted, and how far off an estimate was.
- *
- * A finished answer carries the provider's own count in its metadata. For that answer no estimate is needed; for the
- * next ones it tells how this model reads this chat's language: the tokens measured for an answer over the tokens
- * estimated for its text. Only what is comparable counts. The input of a request holds tools and instructions that the
- * messages don't show, and sums over several steps count the history several times; an answer of words alone is
- * exactly its output, less the tokens of thinking. One odd answer must not bend the rest, so the middle of the last
- * few decides, and within bounds: a ratio outside them means that the count does not belong to this text.
+ * How far off an estimate was. A finished answer carries the provider's own count: the tokens measured over those estimated for
+ * its text. Only an answer of words alone is comparable; the middle of the last few decides, within bounds outside of which the
+ * count does not belong to the text.
  */
 import type { UIMessage } from 'ai';
 import { bareName, undated } from './modelName.ts';
@@ -36,8 +31,8 @@ function stepsOf({ parts }: UIMessage): number {
 }
 
 /**
- * How many tokens the provider counts for one that `count` counts: multiply an estimate by it. Between 0.5 and 2;
- * undefined until an answer of at least 64 tokens reports its usage. Looks at the last few measured answers of `messages` (oldest first),
+ * How many tokens the provider counts for one that `count` counts: multiply an estimate by it. Between 0.5 and 2; undefined
+ * until an answer of at least 64 tokens reports its usage. Looks at the last few measured answers of `messages` (oldest first),
  * of this model only where `modelId` is given: an answer whose metadata name another `model` is passed over.
  */
 export function calibrationOf(

@@ -3,14 +3,9 @@ import { bareName, undated } from './modelName.ts';
 import type { ModelInfo } from './prices.ts';
 
 /**
- * Which models there are, how much they read, and what that costs.
- *
- * Prices change and pages stay open, so every row carries the day on which it was true, and an estimate repeats it. An
- * app's own rows win over the built-in table, and of its own the later ones.
- *
- * Tables come from outside in two shapes: a list of our own rows, and the catalogue of models.dev, which keeps models
- * under their providers. Nothing in them is trusted. Each field that is used is looked at, and one that is wrong
- * refuses the whole table, because half of a price list is a wrong one.
+ * Which models there are, how much they read, and what that costs. Each row carries the day on which it was true. An app's own
+ * rows win over the built-in table. Tables come from outside as a list of our rows or as the catalogue of models.dev; each
+ * field that is used is checked, and one that is wrong refuses the whole table.
  */
 
 /** A model as an app registers it; fields that are left out are unknown. */
@@ -57,9 +52,8 @@ export async function find(id: string): Promise<ModelInfo | undefined> {
 }
 
 /**
- * The id that another one stands for: that of a snapshot with a date (`openai:gpt-4o-2024-08-06`, also as the provider
- * names it in an answer, `gpt-4o-2024-08-06`), and that without the maker's folder (`groq:gpt-oss-20b`). '' for none, and
- * where it could be two.
+ * The id that another stands for: without a snapshot's date, or the maker's folder (`groq:gpt-oss-20b`); '' for none or
+ * several.
  */
 function fullId(id: string, inTable: readonly string[]): string {
   if (OF_ITS_OWN.has(bareName(id))) return '';
@@ -200,10 +194,7 @@ function checkModel(value: unknown, rules: RowRules): ModelInfo {
   return model as unknown as ModelInfo;
 }
 
-/**
- * The fields of a record that these forms know. A field that looks like a price and is none that we know is refused: a
- * price that is spelt wrong would not be counted.
- */
+/** The fields of a record that these forms know. A field that looks like a price and is none that we know is refused. */
 function fieldsIn(value: unknown, forms: Forms, path: string, { row, code }: RowRules): Fields {
   const refuse = (field: string, complaint: string, found: unknown): never => {
     const message = `${row}: ${path}${reasonOf(field)} ${complaint}.`;

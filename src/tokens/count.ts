@@ -2,12 +2,7 @@ import type { UIMessage } from 'ai';
 import { ContextError, isContextError, reasonOf } from '../errors.ts';
 import { estimateTokens, type Tokenizer } from './tokenizer.ts';
 
-/**
- * Counts that are counted once.
- *
- * An estimate spends its time on counting, and a stored message keeps its object until its words change. So the count of a
- * message is kept with the object, for each tokenizer. Rendered texts have no object; the counts of the latest are kept.
- */
+/** Counts that are counted once: kept with each message's object, for each tokenizer; of rendered texts the latest are kept. */
 
 const known = new WeakMap<Tokenizer, Counts>();
 

@@ -7,14 +7,9 @@ import { dollars, pricesAt, spendingOf, type Spending } from './spending.ts';
 import type { Tokenizer } from './tokenizer.ts';
 
 /**
- * What a model call will read, and what that costs.
- *
- * A provider counts all that it is sent, so the total is that of the system prompt in one piece and of the messages.
- * The pieces of the prompt are counted alone, each rendered by itself: they tell where the tokens go, and add up to
- * about the total.
- *
- * Counts are cached with each message: of a long chat that grew, only what is new is counted. Where earlier answers report
- * the provider's own count, the estimate is scaled by its ratio to ours; `counted` holds the unscaled count.
+ * What a model call will read, and what that costs: the system prompt in one piece, and the messages. The pieces of the prompt
+ * are counted alone, and add up to about the total. Where earlier answers report the provider's own count, the estimate is
+ * scaled by its ratio to ours; `counted` holds the unscaled count.
  */
 
 /** How large a prompt is, and what sending it costs. Plain data. */

@@ -2,14 +2,9 @@ import type { UIMessage } from 'ai';
 import { partWords } from './count.ts';
 
 /**
- * Characters that a model reads and a person does not see.
- *
- * Zero-width characters split a word that a filter looks for, bidirectional controls show a text in another order than
- * it is read in, and tag characters write whole sentences that no screen shows. They are data and stay in the prompt;
- * here they are found, so that a panel can point at them.
- *
- * Some do honest work: a joiner between two emoji or in a script that is written with joiners, the tags behind a flag.
- * Where a writing system puts them they are not reported.
+ * Characters that a model reads and a person does not see: zero-width ones, bidirectional controls, tags. They stay in the
+ * prompt and are found here, so that a panel can point at them, except where a writing system puts them: joiners, the tags of a
+ * flag.
  */
 
 /** One character that no screen shows. */

@@ -5,10 +5,7 @@ import type { LoadModelsOptions, ModelEntry } from './catalogue.ts';
 import type { ModelInfo } from './prices.ts';
 import type { MeasuredUsage } from './usage.ts';
 
-/**
- * The entry to the catalogue of models, which is loaded on first use. It makes no request of its own: the built-in table
- * is code, and only {@link loadModels} fetches an address.
- */
+/** The entry to the catalogue of models, which is loaded on first use. Only {@link loadModels} fetches an address. */
 
 /** Registrations under way: later estimates wait for them. */
 let registered: Promise<unknown> = Promise.resolve();
@@ -52,8 +49,8 @@ export async function listModels(): Promise<readonly ModelInfo[]> {
 }
 
 /**
- * What a request cost, in US dollars, at today's prices of its model: for an entry of `engine.calls()`. Null where the entry has no
- * usage or no model, and where the price is unknown. Asks no network.
+ * What a request cost, in US dollars, at today's prices of its model: for an entry of `engine.calls()`. Null where the entry
+ * has no usage or no model, and where the price is unknown. Asks no network.
  */
 export async function costOf({ model, usage, steps = 1 }: PricedCall): Promise<number | null> {
   const prices = model === undefined || !usage ? undefined : (await findModel(model))?.prices;

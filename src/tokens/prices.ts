@@ -1,15 +1,8 @@
 /**
- * What models cost and how much they hold, as far as two sources say the same.
- *
- * Prices change, so a figure without a day is worth little, and one that a single list claims may be that list's typing
- * error. Each row names its sources, newest first, and each of its figures stands alike in at least two of them (a
- * window rounded to a million counts as alike). A model whose prices the sources contradict is left out, unless the
- * older one is known to be out of date; a window that they contradict, or that only one lists, is null. `asOf` is
- * the day on which the newest source was published: the last day that the figures are known to have stood. Nothing is
- * fetched at run time.
- *
- * Prices are those of a plain request through the provider's own API: no batch, no priority, cache entries of the
- * shortest life. Some providers charge a long prompt at a higher rate, whole: `pricesAt` reads that.
+ * What models cost and how much they hold, as far as two sources say the same. Each row names its sources, newest first; a
+ * model whose prices they contradict is left out, a window that they contradict, or that only one lists, is null. `asOf` is the
+ * day of the newest source. Prices are those of a plain request through the provider's own API; `pricesAt` reads those of long
+ * prompts.
  */
 
 /** US dollars per million tokens. Missing: the provider has no such price. */

@@ -1,17 +1,12 @@
 import { ACCENTS, BLOCKS, PAIRS } from './weights.ts';
 
 /**
- * How long a text is for a model.
- *
- * The exact answer is a table of a megabyte, and another one for each family of models. Most questions ("does it still
- * fit, what will it cost?") need the first two digits, so the default is an estimate in two kilobytes. Byte-pair
- * encodings cut a text first (words, groups of three digits, runs of marks, spaces), and keep a piece whole when it is
- * frequent. The estimate cuts the text in the same places, and guesses how many tokens each piece is: a word of frequent
- * pairs of letters is one, a word of rare pairs is several. Letters of other scripts, symbols and emoji cost what their
- * neighbours in Unicode cost on average. No piece costs less than a token.
+ * How long a text is for a model, estimated in two kilobytes: the exact table is a megabyte, and another for each family of
+ * models. The text is cut where byte-pair encodings cut it, and the tokens of each piece are guessed: a word of frequent pairs
+ * of letters is one, of rare pairs several; other letters, symbols and emoji cost what their neighbours in Unicode cost on
+ * average.
  *
  * Of short texts of all kinds, half are within 8 % of o200k and nineteen of twenty within 30 %; long ones are nearer.
- * Panels mark the number with `~`.
  */
 
 /** Counts the tokens that a model reads a text as. */
