@@ -165,6 +165,11 @@ function marked({ kind, sign, hint = sign, rest, isSecret, start = BLOB }: Mark)
   return { kind, pattern, isSecret, isMarked: true, hint: new RegExp(hint) };
 }
 
+/** A secret that ends where a preview does. */
+function cut(kind: string, pattern: string, isSecret: Test, flags = 'g'): SecretKind {
+  return named(kind, new RegExp(pattern + CUT, flags), isSecret);
+}
+
 /** A long word of upper and lower case letters and digits. */
 function isDrawn(part: string): boolean {
   return [/[A-Z]/, /[a-z]/, /\d/].every((of) => of.test(part));
@@ -181,30 +186,19 @@ const CUT_KINDS: readonly SecretKind[] = [
     const hint = new RegExp(sign);
     return { ...named(kind, pattern, (part) => isSure || !word.test(part)), hint };
   }),
-  named('cut key', new RegExp(String.raw`()((?<![\w.-])[\w.-]{16,80})${CUT}`, 'g'), isDrawn),
-  named(
-    'cut key',
-    new RegExp(String.raw`(${NAMED})([^\s"'${'`'}<>(){}[\],;&|\\]{1,64})${CUT}`, 'gi'),
-    isPart,
-  ),
-  named(
-    'cut key',
-    new RegExp(String.raw`\b(Bearer\s{1,3}|Basic\s{1,3})([\w.~+/-]{1,64})${CUT}`, 'gi'),
-    isPart,
-  ),
-  named(
-    'cut key',
-    new RegExp(String.raw`(hooks\.slack\.com\/services\/|\/api\/webhooks\/)([\w/-]{1,64})${CUT}`, 'g'),
-    isPart,
-  ),
-  named(
+  cut('cut key', String.raw`()((?<![\w.-])[\w.-]{16,80})`, isDrawn),
+  cut('cut key', String.raw`(${NAMED})([^\s"'${'`'}<>(){}[\],;&|\\]{1,64})`, isPart, 'gi'),
+  cut('cut key', String.raw`\b(Bearer\s{1,3}|Basic\s{1,3})([\w.~+/-]{1,64})`, isPart, 'gi'),
+  cut('cut key', String.raw`(hooks\.slack\.com\/services\/|\/api\/webhooks\/)([\w/-]{1,64})`, isPart),
+  cut(
     'cut password',
-    new RegExp(String.raw`((?:${PASSWORD})\\?["']?${IS}${QUOTE})([^\s"'${'`'}<>\\]{1,64})${CUT}`, 'gi'),
+    String.raw`((?:${PASSWORD})\\?["']?${IS}${QUOTE})([^\s"'${'`'}<>\\]{1,64})`,
     isPartOfPassword,
+    'gi',
   ),
-  named(
+  cut(
     'cut password',
-    new RegExp(String.raw`(:\/\/[^\s:@/"'${'`'}<>]{0,128}:)([^\s:@/"'${'`'}<>[\]{}]{1,60})${CUT}`, 'g'),
+    String.raw`(:\/\/[^\s:@/"'${'`'}<>]{0,128}:)([^\s:@/"'${'`'}<>[\]{}]{1,60})`,
     isPartOfPassword,
   ),
 ];

@@ -99,21 +99,8 @@ const MARK = String.raw`[\xad\u061c\u180e\u200b-\u200f\u202a-\u202e\u2060-\u2064
 const HIDDEN = new RegExp(MARK, 'u');
 
 /** Scripts that are written with joiners. */
-const JOINING = [
-  'Arab',
-  'Syrc',
-  'Mong',
-  'Deva',
-  'Beng',
-  'Guru',
-  'Gujr',
-  'Orya',
-  'Taml',
-  'Telu',
-  'Knda',
-  'Mlym',
-]
-  .concat('Sinh', 'Khmr', 'Mymr')
+const JOINING = 'Arab Syrc Mong Deva Beng Guru Gujr Orya Taml Telu Knda Mlym Sinh Khmr Mymr'
+  .split(' ')
   .map((script) => String.raw`\p{Script=${script}}`)
   .join('');
 
