@@ -1,4 +1,4 @@
-import { type ContextEngine, type InspectOptions, useEngine } from 'contextree';
+import type { ContextEngine, InspectOptions } from 'contextree';
 import {
   type FunctionComponent,
   type ReactNode,
@@ -13,6 +13,7 @@ import { Guard } from './Guard.tsx';
 import type { DevtoolsPosition, Insets } from './dock.ts';
 import { HOTKEY, isHotkey } from './hotkey.ts';
 import { useLoaded } from './loaded.ts';
+import { OfEach } from './OfEach.tsx';
 import type { EmbeddedPanel, FloatingPanel, Recording } from './Panel.tsx';
 import { recall, remember } from './memory.ts';
 import { type DevtoolsTheme, Shadow } from './Shadow.tsx';
@@ -128,16 +129,13 @@ interface AskedProps extends Pick<ContextDevtoolsPanelProps, 'engine' | 'engines
 /** Gives the page's console access to the engines; nothing without an engine. */
 function Asked({ engine, engines, load }: AskedProps): ReactNode {
   if (!load) return null;
-  const given = engines ?? (engine && [engine]);
   return (
     <Guard renderFailure={() => null}>
-      {given ? given.map((one, i) => <Door key={i} engine={one} load={load} />) : <Provided load={load} />}
+      <OfEach engine={engine} engines={engines}>
+        {(one, key) => <Door key={key} engine={one} load={load} />}
+      </OfEach>
     </Guard>
   );
-}
-
-function Provided({ load }: { readonly load: LoadConsole }): ReactNode {
-  return <Door engine={useEngine()} load={load} />;
 }
 
 function Door({ engine, load }: { readonly engine: ContextEngine; readonly load: LoadConsole }): ReactNode {

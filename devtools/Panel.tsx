@@ -1,9 +1,10 @@
-import { type ContextEngine, useEngine } from 'contextree';
+import type { ContextEngine } from 'contextree';
 import { type KeyboardEvent, type ReactNode, useEffect, useState } from 'react';
 import { Dock } from './Dock.tsx';
 import type { DevtoolsPosition, Insets } from './dock.ts';
 import { isHotkey } from './hotkey.ts';
 import { Menu } from './Menu.tsx';
+import { OfEach } from './OfEach.tsx';
 import { type DevtoolsTheme, Shadow } from './Shadow.tsx';
 import { panelCss } from './theme.ts';
 import type { ViewProps } from './view.ts';
@@ -77,12 +78,12 @@ export function EmbeddedPanel(props: PanelProps): ReactNode {
 }
 
 /** Records while the panel is closed, if a person chose that; shows nothing. */
-export function Recording({ engine, engines = engine && [engine] }: PanelProps): ReactNode {
-  return engines ? engines.map((one, i) => <RecordingOf key={i} engine={one} />) : <ProvidedRecording />;
-}
-
-function ProvidedRecording(): ReactNode {
-  return <RecordingOf engine={useEngine()} />;
+export function Recording({ engine, engines }: PanelProps): ReactNode {
+  return (
+    <OfEach engine={engine} engines={engines}>
+      {(one, key) => <RecordingOf key={key} engine={one} />}
+    </OfEach>
+  );
 }
 
 function RecordingOf({ engine }: { readonly engine: ContextEngine }): ReactNode {

@@ -1,5 +1,5 @@
 import { watchSize } from './resized.ts';
-import { type ContextEngine, useEngine } from 'contextree';
+import type { ContextEngine } from 'contextree';
 import {
   type DragEvent,
   type KeyboardEvent,
@@ -16,6 +16,7 @@ import { Guard } from './Guard.tsx';
 import { useLive } from './follow.ts';
 import { Menu } from './Menu.tsx';
 import { recall, remember } from './memory.ts';
+import { OfEach } from './OfEach.tsx';
 import type { SessionCopy } from './sessionCopy.ts';
 import { type Sight, type ViewName, type ViewProps, VIEWS } from './view.ts';
 import { Graph } from './views/Graph.tsx';
@@ -98,7 +99,7 @@ export function Views({
       )}
       <div className="view" role="tabpanel" id={`${id}view`} aria-labelledby={`${id}${tab}`}>
         <Guard key={tab} renderFailure={(error, retry) => <Failed error={error} retry={retry} />}>
-          {shown ? <ViewOf engine={shown} {...props} /> : <ProvidedView {...props} />}
+          <OfEach engine={shown}>{(one, key) => <ViewOf key={key} {...props} engine={one} />}</OfEach>
         </Guard>
       </div>
     </div>
@@ -206,10 +207,6 @@ interface TabProps extends Omit<ViewProps, 'engine' | 'state'> {
   readonly tools: ReturnType<typeof useTools>;
   /** Goes back to the app's chat from a session file. */
   readonly onCloseCopy: (() => void) | undefined;
-}
-
-function ProvidedView(props: TabProps): ReactNode {
-  return <ViewOf {...props} engine={useEngine()} />;
 }
 
 function ViewOf({
