@@ -1,5 +1,6 @@
 import type { ContextEngine, ContextEvent } from 'contextree';
 import { useCallback, useSyncExternalStore } from 'react';
+import { byFrame } from './follow.ts';
 import { useShownIn } from './Shadow.tsx';
 
 /** An event of an engine, numbered in order. */
@@ -91,19 +92,7 @@ export function useEvents(engine: ContextEngine): readonly Logged[] {
   const log = logOf(engine);
   const shownIn = useShownIn();
   const subscribe = useCallback(
-    (notify: () => void) => {
-      let frame = 0;
-      const stop = log.subscribe(() => {
-        frame ||= shownIn.requestAnimationFrame(() => {
-          frame = 0;
-          notify();
-        });
-      });
-      return () => {
-        stop();
-        shownIn.cancelAnimationFrame(frame);
-      };
-    },
+    (notify: () => void) => byFrame(shownIn, (changed) => log.subscribe(changed), notify),
     [log, shownIn],
   );
   return useSyncExternalStore(subscribe, log.list, log.list);

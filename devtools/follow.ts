@@ -10,8 +10,10 @@ export function useLive(engine: ContextEngine): EngineState {
   const shownIn = useShownIn();
   const [seen, setSeen] = useState<readonly [of: ContextEngine, state: EngineState]>();
   useEffect(() => {
-    const show = (state: EngineState): void => startTransition(() => setSeen([engine, state]));
-    return followByFrame(engine, shownIn, show);
+    const { state } = engine;
+    const show = (): void => startTransition(() => setSeen([engine, state.getState()]));
+    show();
+    return byFrame(shownIn, (changed) => state.subscribe(changed), show);
   }, [engine, shownIn]);
   const state = seen?.[0] === engine ? seen[1] : engine.state.getState();
   return useMemo(() => hiding(state, 'messages'), [state]);
@@ -28,23 +30,21 @@ export function hiding<T extends object>(value: T, ...lists: (keyof T)[]): T {
 }
 
 /**
- * Shows the state in the next frame, and then each state that comes, in the frames of the window that shows the panel: those of
- * a page behind it stand still.
+ * Subscribes, and shows changes at most once a frame of the window that shows the panel: the frames of a page behind it stand
+ * still. The result unsubscribes.
  */
-function followByFrame(
-  { state }: ContextEngine,
+export function byFrame(
   shownIn: Window,
-  show: (state: EngineState) => void,
+  subscribe: (changed: () => void) => () => void,
+  show: () => void,
 ): () => void {
   let frame = 0;
-  const look = (): void => {
+  const stop = subscribe(() => {
     frame ||= shownIn.requestAnimationFrame(() => {
       frame = 0;
-      show(state.getState());
+      show();
     });
-  };
-  look();
-  const stop = state.subscribe(look);
+  });
   return () => {
     stop();
     shownIn.cancelAnimationFrame(frame);
