@@ -7,7 +7,6 @@ export function Engines({ engines, picked, onPick }: EnginesProps): ReactNode {
   return (
     <Select
       label="Chat"
-      className="engines"
       value={String(picked)}
       options={engines.map((engine, i) => [String(i), nameOf(engine)])}
       onChange={(index) => onPick(Number(index))}
@@ -35,7 +34,7 @@ interface FileNoteProps {
 /** Says that a copy is shown, or why a file can't be opened. */
 export function FileNote({ text, onClose }: FileNoteProps): ReactNode {
   return (
-    <div className="bar copy" role="status">
+    <div className="bar warn" role="status">
       <span className="grow">{text}</span>
       {onClose && (
         <button type="button" onClick={onClose}>

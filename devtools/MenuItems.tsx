@@ -63,7 +63,7 @@ function Item(item: MenuItem & { readonly onClose: () => void }): ReactNode {
       }}
     >
       {label}
-      {off !== undefined && <span className="off"> - {off}</span>}
+      {off !== undefined && <span className="warn"> - {off}</span>}
     </button>
   );
 }

@@ -47,25 +47,21 @@ function variables(): string {
 }
 
 const frame = `
-.root{box-sizing:border-box;direction:ltr;text-align:left;
-font:12px/1.45 system-ui,"Segoe UI",Roboto,sans-serif;color:var(--text)}
-.root *,.root *::before,.root *::after{box-sizing:border-box}
+*,::before,::after{box-sizing:border-box}
+.root{direction:ltr;text-align:left;font:12px/1.45 system-ui,"Segoe UI",Roboto,sans-serif;color:var(--text)}
 .root.embedded{height:100%;min-height:240px;max-height:100vh;display:flex}
 .panel{container-type:size;display:flex;flex-direction:column;min-width:0;background:var(--ground);color:var(--text);overflow:hidden}
 .embedded .panel{flex:1;border:1px solid var(--line);border-radius:6px}
-.floating .panel{position:fixed;box-shadow:0 0 24px rgb(0 0 0/.18)}
-.right .panel{inset:0 0 0 auto;width:var(--size);border-left:1px solid var(--line)}
-.left .panel{inset:0 auto 0 0;width:var(--size);border-right:1px solid var(--line)}
-.bottom .panel{inset:auto 0 0 0;height:var(--size);border-top:1px solid var(--line)}
-.top .panel{inset:0 0 auto 0;height:var(--size);border-bottom:1px solid var(--line)}
+.floating .panel{position:fixed;inset:0;box-shadow:0 0 0 1px var(--line),0 0 24px rgb(0 0 0/.18)}
+.right .panel{left:auto;width:var(--size)}
+.left .panel{right:auto;width:var(--size)}
+.bottom .panel{top:auto;height:var(--size)}
+.top .panel{bottom:auto;height:var(--size)}
 .root.own{max-height:none}
 .own .panel{border:0;border-radius:0}
-.bar{display:flex;align-items:center;gap:6px;min-height:34px;padding:4px 8px;background:var(--raised);flex:none}
-header.bar{border-bottom:1px solid var(--line)}
-footer.bar{border-top:1px solid var(--line);color:var(--muted)}
-.view{flex:1;min-height:0;display:flex;flex-direction:column}
-.view .bar{border-bottom:1px solid var(--line)}
-.view footer.bar{border-bottom:0}
+.bar{display:flex;align-items:center;gap:6px;min-height:34px;padding:4px 8px;background:var(--raised);flex:none;border-bottom:1px solid var(--line)}
+footer.bar{border-top:1px solid var(--line);border-bottom:0;color:var(--muted)}
+.view,.list,.node{flex:1;min-height:0;display:flex;flex-direction:column}
 `;
 
 const parts = `
@@ -73,77 +69,74 @@ button,select,input,textarea{font:inherit;color:inherit;background:var(--ground)
 padding:2px 8px;min-height:24px;margin:0;cursor:pointer}
 button:hover,select:hover{background:var(--hover)}
 input,textarea{cursor:text}
-button:focus-visible,select:focus-visible,input:focus-visible,textarea:focus-visible,summary:focus-visible,a:focus-visible,[tabindex]:focus-visible{outline:2px solid var(--accent);outline-offset:-2px}
+:focus-visible{outline:2px solid var(--accent);outline-offset:-2px}
+[role=tab],.icon,.quiet{border-color:transparent;background:none}
 .tabs{display:flex;gap:2px;flex:1;min-width:0;overflow-x:auto;scrollbar-width:none;overscroll-behavior:contain}
-.tabs.cut{mask:linear-gradient(90deg,#0000,#000 12px calc(100% - 12px),#0000)}
-.tabs.cut::before,.tabs.cut::after{content:"";flex:0 0 8px}
-[role=tab]{flex:none;border-color:transparent;background:none;color:var(--muted)}
+.tabs.cut{padding:0 8px;mask:linear-gradient(90deg,#0000,#000 12px calc(100% - 12px),#0000)}
+[role=tab]{flex:none;color:var(--muted)}
 [role=tab][aria-selected=true]{background:var(--ground);border-color:var(--line);color:var(--text);font-weight:600}
-.icon{border-color:transparent;background:none;width:28px;padding:0;font-size:16px;line-height:1}
+.icon{width:28px;padding:0;font-size:16px;line-height:1}
 .menu{position:relative}
-.quiet{border-color:transparent;background:none;color:var(--accent);padding:0 4px}
+.quiet{color:var(--accent);padding:0 4px;text-align:left}
 .views{display:contents}
 .grow{flex:1;min-width:0}
 .muted{color:var(--muted)}
-.words{margin:0;padding:24px 16px;color:var(--muted);text-align:center;text-wrap:balance}
-.alert{display:flex;justify-content:space-between;gap:6px;margin:0;padding:6px 10px;color:var(--alert);border-bottom:1px solid var(--line);overflow-wrap:anywhere}
+p,h2,ol,ul,dl,dd,pre{margin:0}
+.words{padding:24px 16px;color:var(--muted);text-align:center;text-wrap:balance}
+.alert{display:flex;justify-content:space-between;gap:6px;padding:6px 10px;color:var(--alert);border-bottom:1px solid var(--line);overflow-wrap:anywhere}
 .close::before{content:"×"}
 .unseen{position:absolute;width:1px;height:1px;overflow:hidden;clip-path:inset(50%);white-space:nowrap}
-h2{font-size:12px;font-weight:600;margin:0}
+h2{font-size:12px;font-weight:600}
 code,pre,.code{font:11px/1.5 ui-monospace,Menlo,Consolas,monospace}
 .rows{flex:1;min-height:0;overflow:auto;overscroll-behavior:contain;position:relative}
 .row{position:absolute;left:0;right:0;display:flex;align-items:center;gap:6px;
 padding-right:8px;white-space:nowrap;cursor:default}
 .row:hover{background:var(--hover)}
-.rows:focus-visible .cursor,.rows:focus .cursor{background:var(--cursor)}
-.rows .cursor{box-shadow:inset 2px 0 var(--accent)}
+.rows:focus .cursor{background:var(--cursor)}
+.cursor{box-shadow:inset 2px 0 var(--accent)}
 `;
 
 const graph = `
 .split{flex:1;min-height:0;display:flex;flex-wrap:wrap}
 .split>.alert{flex:1 0 100%}
-.list,.node{flex:1 1 320px;min-width:0;height:100%;min-height:0;display:flex;flex-direction:column}
+.list,.node{container-type:inline-size;flex-basis:320px;min-width:0;height:100%}
 .list+.node{border-left:1px solid var(--line)}
-.ellipsis{overflow:hidden;text-overflow:ellipsis;white-space:nowrap}
-.list,.node{container-type:inline-size}
+.ellipsis,.preview,.ends>:first-child{overflow:hidden;text-overflow:ellipsis}
+.ellipsis{white-space:nowrap}
 .miss svg{opacity:.3}
-.row.miss .preview{color:var(--muted);font-weight:400}
 .graph .row{cursor:pointer}
-.graph svg{display:block;flex:none}
+svg{display:block;flex:none}
 .lane{fill:none;stroke-width:2}
 .dot{stroke-width:2}
 .message{flex:1;min-width:60px;display:flex;align-items:center;gap:6px;overflow:hidden}
-.preview{overflow:hidden;text-overflow:ellipsis}
 .user .preview{font-weight:500}
-.aside .preview{color:var(--muted)}
 .here .preview{font-weight:700}
-.wordless{font-style:italic;color:var(--muted)}
-.marks{display:flex;gap:4px;flex:0 1 auto;min-width:0;max-width:55%;overflow:hidden}
+.wordless{font-style:italic}
+.aside .preview,.wordless,.row.miss .preview{color:var(--muted)}
+.marks{display:flex;gap:4px;min-width:0;max-width:55%;overflow:hidden}
 .mark{display:flex;border:1px solid;border-radius:9px;padding:0 6px;font-size:11px;line-height:16px;color:var(--text);
-overflow:hidden;max-width:220px;flex:0 1 auto;min-width:0}
+overflow:hidden;max-width:220px;min-width:0}
 .diamond{flex:none;margin-right:4px}
 .ends{display:flex;min-width:0;white-space:pre}
-.ends>:first-child{overflow:hidden;text-overflow:ellipsis;min-width:0}
 .ends>:nth-child(2){flex:none}
 .extra{flex:none;margin-left:5px;display:none}
 @container (min-width:560px){.extra{display:inline}}
 .mark.active{color:var(--on-accent)}
 .mark.point{border-radius:3px;border-color:var(--edge)}
 .state{font-size:11px;color:var(--warn)}
-.state.growing{color:var(--accent)}
-.state.unanswered{color:var(--muted)}
-.state.failed{color:var(--alert)}
-.row.streaming .dot{animation:pulse 1.2s ease-in-out infinite alternate}
+.growing{color:var(--accent)}
+.unanswered{color:var(--muted)}
+.failed{color:var(--alert)}
+.streaming .dot{animation:pulse 1.2s ease-in-out infinite alternate}
 .fold{flex:none;font-size:11px;line-height:1;min-height:18px;padding:0 4px;border-color:var(--line);color:var(--muted)}
 @keyframes pulse{to{opacity:.35}}
-@media (prefers-reduced-motion:reduce){.row.streaming .dot{animation:none}}
+@media (prefers-reduced-motion:reduce){.streaming .dot{animation:none}}
 `;
 
 const narrow = `
 @media (pointer:coarse){
 button,select,input,label{min-height:44px}
 button,select,input{padding:2px 12px}
-.icon{width:44px}
-.fold{min-height:44px;min-width:44px}
+.icon,.fold{min-height:44px;min-width:44px}
 }
 `;

@@ -12,13 +12,13 @@ import { exactly } from '../figures.ts';
 /** Why the provider's cache served a turn, or did not. */
 export function Cache({ engine, turn: { request }, requests, whatIf }: CacheProps): ReactNode {
   const answer = useAnswer(verdictOn, { engine, request, requests, whatIf });
-  if (!request) return <p className="muted figures">Cache: not recorded</p>;
+  if (!request) return <p className="figures">Cache: not recorded</p>;
   const { value } = answer;
   if (!value) return answer.error && instead(answer, 'The cache could not be explained');
   const { state, cause, why } = value;
   if (!cause || state === 'kept')
     return (
-      <p className="muted figures">
+      <p className="figures">
         Cache: <strong>{state}</strong>. {why}
       </p>
     );
@@ -52,7 +52,7 @@ function Broken({ verdict }: { readonly verdict: CacheVerdict }): ReactNode {
   return (
     <details className="cache">
       <summary>
-        Cache: <strong className={state === 'broke' ? 'broke' : ''}>{state}</strong> - {cause}
+        Cache: <strong className={state === 'broke' ? 'bad' : ''}>{state}</strong> - {cause}
         {isLikely && ' (likely)'}
         {billedAgain > 0 && ` - ${exactly(billedAgain)} tokens billed again${price(cost)}`}
       </summary>

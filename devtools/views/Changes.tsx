@@ -28,7 +28,7 @@ export function Runs({ changes, side }: RunsProps): ReactNode {
   if (!value) return instead(changes, 'The words could not be compared', 'Comparing…');
   const away = side === undefined ? undefined : side === 'before' ? 'added' : 'removed';
   return (
-    <div className="text changes" dir="auto">
+    <div className="text" dir="auto">
       {value.map((change, i) => change.kind !== away && <Run key={i} {...change} />)}
     </div>
   );

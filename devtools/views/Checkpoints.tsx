@@ -4,6 +4,7 @@ import type { CheckpointInfo, ContextEngine } from 'contextree';
 import { type KeyboardEvent, type ReactNode, useEffect, useRef, useState } from 'react';
 import { useAttempt } from '../attempt.tsx';
 import { plainLine } from '../plainLine.ts';
+import { unread } from '../unread.tsx';
 import type { ViewProps } from '../view.ts';
 import { List } from './List.tsx';
 
@@ -15,7 +16,15 @@ export function Checkpoints({ engine, state, onOpen }: ViewProps): ReactNode {
   const { alert, attempt } = useAttempt();
   const selected = checkpoints.findIndex((one) => one.id === id);
   const point = checkpoints[selected];
-  if (checkpoints.length === 0) return <Empty status={state.status} />;
+  if (checkpoints.length === 0)
+    return (
+      unread(state) ?? (
+        <p className="words">
+          No checkpoints yet. Press c on a message of the graph to give it a name, and come back to it from
+          here.
+        </p>
+      )
+    );
   const show = (): void => onOpen('Graph', { node: point?.messageKey });
   const restore = (): void =>
     attempt(async () => {
@@ -53,7 +62,7 @@ export function Checkpoints({ engine, state, onOpen }: ViewProps): ReactNode {
       {isNaming && point ? (
         <Rename key={point.id} name={point.name} onName={rename} onCancel={() => setNaming(false)} />
       ) : (
-        <footer className="bar wrap">
+        <footer className="bar">
           <span className="grow">{counted(checkpoints.length, 'checkpoint')}</span>
           {acts.map(([label, act, title]) => (
             <button key={label} type="button" disabled={!point} title={title} onClick={act}>
@@ -70,15 +79,6 @@ export function Checkpoints({ engine, state, onOpen }: ViewProps): ReactNode {
         </footer>
       )}
     </>
-  );
-}
-
-function Empty({ status }: Pick<ViewProps['state'], 'status'>): ReactNode {
-  if (status === 'loading') return <p className="words">Reading the chat…</p>;
-  return (
-    <p className="words">
-      No checkpoints yet. Press c on a message of the graph to give it a name, and come back to it from here.
-    </p>
   );
 }
 

@@ -6,6 +6,7 @@ import { dashed, Scroll, Select } from '../kit.tsx';
 import { instead, useAnswer } from '../live.tsx';
 import { wordsOf } from '../messageText.ts';
 import { useNarrow } from '../narrow.ts';
+import { unread } from '../unread.tsx';
 import type { Sight, ViewProps } from '../view.ts';
 import { Runs, useChanges } from './Changes.tsx';
 import { LongText } from './Parts.tsx';
@@ -17,9 +18,7 @@ type ComparedMessage = NonNullable<ComparedTurn['a']>;
 /** Compares two messages or branches from their last common message on: content, duration and cost. */
 export function Compare({ engine, state, sight, onOpen }: ViewProps): ReactNode {
   const [chosen, choose] = useState<Partial<Ends>>({});
-  if (state.status === 'error')
-    return <p className="words">The chat could not be read: {state.error?.message}</p>;
-  if (state.status === 'loading') return <p className="words">Reading the chat…</p>;
+  if (state.status !== 'ready') return unread(state);
   if (state.branches.length === 0) return <p className="words">No messages yet, so nothing to compare.</p>;
   const choices = choicesIn({ engine, state, sight });
   // A branch may be deleted, or a mark removed, after it was chosen.
@@ -141,7 +140,7 @@ const ROWS: readonly (readonly [
 function Totals({ totals: { a, b } }: Pick<Comparison, 'totals'>): ReactNode {
   return (
     <Table
-      className="table sums"
+      className="sums"
       label="Totals"
       heads={['What', 'A', 'B', 'B - A']}
       rows={ROWS.map(([label, value, write]) => [
@@ -160,9 +159,9 @@ function difference(a: number | null, b: number | null, write: (value: number) =
 }
 
 function Ancestor({ engine, at, onOpen }: AncestorProps): ReactNode {
-  if (at === null) return <p className="ancestor">They share no message.</p>;
+  if (at === null) return <p className="muted inset">They share no message.</p>;
   return (
-    <p className="ancestor">
+    <p className="muted inset">
       Both go on from{' '}
       <button type="button" className="quiet" onClick={() => onOpen('Graph', { node: at })}>
         {engine.node(at)?.preview || 'a message without words'}
@@ -189,9 +188,9 @@ function Turns({ turns, onOpen }: Pick<Comparison, 'turns'> & Pick<ViewProps, 'o
   const left = runs.length - shown;
   return (
     <>
-      <ol ref={ref} className={isNarrow ? 'pairs' : 'pairs wide'}>
+      <ol ref={ref} className={isNarrow ? '' : 'beside'}>
         {runs.slice(0, shown).map((run) => (
-          <li key={run[0].a?.key ?? run[0].b?.key}>
+          <li className="turn" key={run[0].a?.key ?? run[0].b?.key}>
             {run[0].isSame ? (
               <Same run={run} />
             ) : (
@@ -223,7 +222,7 @@ function runsIn(turns: readonly ComparedTurn[]): readonly Run[] {
 }
 
 function Same({ run }: { readonly run: Run }): ReactNode {
-  return <p className="same">{counted(run.length, 'message')} the same</p>;
+  return <p className="muted">{counted(run.length, 'message')} the same</p>;
 }
 
 interface DifferingProps extends Pick<ViewProps, 'onOpen'> {

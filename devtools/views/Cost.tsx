@@ -3,6 +3,7 @@ import { More, Scroll } from '../kit.tsx';
 import { instead, useAnswer } from '../live.tsx';
 import { useRequests } from '../requests.ts';
 import { type CostAnswer, type Spent, type TurnCost, turnCosts } from '../turnCosts.ts';
+import { unread } from '../unread.tsx';
 import type { ViewProps } from '../view.ts';
 import { Cache } from './Cache.tsx';
 import { ModelPicker } from './ModelPicker.tsx';
@@ -35,10 +36,10 @@ export function Cost({ engine, state, modelId, sight, onLook, onOpen }: ViewProp
     fragments,
   });
   const { value } = answer;
-  if (state.status === 'loading') return <p className="words">Reading the chat…</p>;
+  if (state.status === 'loading') return unread(state);
   return (
     <>
-      <div className="bar wrap">
+      <div className="bar">
         <ModelPicker
           label="Priced as"
           standard="the model that answered"
@@ -59,7 +60,7 @@ export function Cost({ engine, state, modelId, sight, onLook, onOpen }: ViewProp
           <Spendings answer={value} whatIf={whatIf} />
           {value.turns.length === 0 && <p className="words">No answers yet. Each will have a bar here.</p>}
           {value.turns.length > 0 && <Legend />}
-          <ol className="turns" aria-label="Turns, newest first">
+          <ol aria-label="Turns, newest first">
             {value.turns.map((turn) => (
               <Turn
                 key={turn.key}
@@ -85,7 +86,7 @@ export function Cost({ engine, state, modelId, sight, onLook, onOpen }: ViewProp
 function Spendings({ answer, whatIf }: { readonly answer: CostAnswer; readonly whatIf: string }): ReactNode {
   const { branch, chat, branches } = answer;
   return (
-    <section className="size" aria-label="Spent">
+    <section className="inset" aria-label="Spent">
       <p>
         <strong>
           {money(branch)} on this branch, {money(chat)} in this chat
@@ -127,7 +128,7 @@ const KINDS = ['system', 'history', 'tools', 'reserve', 'free'] as const;
 
 function Legend(): ReactNode {
   return (
-    <p className="legend muted" aria-hidden="true">
+    <p className="legend inset" aria-hidden="true">
       {KINDS.map((kind) => (
         <span key={kind}>
           <span className={`key-${kind}`} /> {kind}
@@ -147,15 +148,15 @@ interface TurnProps {
 function Turn({ turn, isHere, onShow, children }: TurnProps): ReactNode {
   const { question, model, cost, told } = turn;
   return (
-    <li className={isHere ? 'turn here' : 'turn'}>
+    <li className={isHere ? 'turn cursor' : 'turn'}>
       <div className="role">
-        <button type="button" className="quiet question" dir="auto" onClick={onShow}>
+        <button type="button" className="quiet ellipsis" dir="auto" onClick={onShow}>
           {question || 'an answer to no question'}
         </button>
         <span className="share">{cost === null ? 'cost not told' : dollars(cost)}</span>
       </div>
       <Bar turn={turn} />
-      <p className="muted figures">
+      <p className="figures">
         {model ?? 'model not told'}
         {told
           ? ` - ${exactly(told.input)} in${told.cacheRead === undefined ? '' : `, ${exactly(told.cacheRead)} of them cached`}, ${exactly(told.output)} out`
@@ -186,7 +187,7 @@ function Bar({ turn }: { readonly turn: TurnCost }): ReactNode {
   ].join(', ');
   return (
     <>
-      <div className={isOver ? 'meter over' : 'meter'} role="img" aria-label={words} title={words}>
+      <div className={isOver ? 'meter bad' : 'meter'} role="img" aria-label={words} title={words}>
         {KINDS.map((kind) => (
           <span
             key={kind}
@@ -195,7 +196,7 @@ function Bar({ turn }: { readonly turn: TurnCost }): ReactNode {
           />
         ))}
       </div>
-      <p className={isOver ? 'over figures' : 'muted figures'}>{words}</p>
+      <p className={isOver ? 'bad figures' : 'figures'}>{words}</p>
     </>
   );
 }

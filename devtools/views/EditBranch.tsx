@@ -17,7 +17,7 @@ export function EditBranch({ message, off, onSave, onClose }: EditBranchProps): 
     onSave(parts.map((part, i) => (isText(part) ? { ...part, text: texts.get(i) ?? part.text } : part)));
   };
   return (
-    <form className="edit" aria-label="Edit as a new branch" onSubmit={submit}>
+    <form className="form" aria-label="Edit as a new branch" onSubmit={submit}>
       {[...texts].map(([i, text], n) => (
         <textarea
           key={i}

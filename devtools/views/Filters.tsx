@@ -19,7 +19,7 @@ export function Filters({ engine, model, state, wanted, onWant }: FiltersProps):
     ['model', models],
   ];
   return (
-    <div className="bar filters" role="group" aria-label="Filters">
+    <div className="bar" role="group" aria-label="Filters">
       {choices.map(([field, values]) => (
         <Select
           key={field}

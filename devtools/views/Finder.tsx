@@ -44,7 +44,7 @@ export function Finder(props: FinderProps): ReactNode {
     keys({ Enter: () => step(event.shiftKey ? -1 : 1) })(event);
   return (
     <div role="search">
-      <div className="bar finder">
+      <div className="bar">
         <input
           ref={box}
           type="search"

@@ -41,7 +41,7 @@ function Aside({
   return (
     <span className="aside-of">
       {problem !== undefined && (
-        <span className="problem" title={problem}>
+        <span className="ellipsis bad" title={problem}>
           {problem}
         </span>
       )}

@@ -8,6 +8,7 @@ import { type GraphModel, graphModel } from '../graphRows.ts';
 import { recall } from '../memory.ts';
 import { useNarrow } from '../narrow.ts';
 import { useShownIn } from '../Shadow.tsx';
+import { unread } from '../unread.tsx';
 import type { ViewProps } from '../view.ts';
 import type { Wanted } from '../wanted.ts';
 import { COLUMNS, type ColumnName } from '../columns.ts';
@@ -35,7 +36,12 @@ export function Graph(props: ViewProps): ReactNode {
   const shownIn = useShownIn();
   const key = sight.node !== undefined && model.indexOf.has(sight.node) ? sight.node : undefined;
   const bar = <div className="bar" />;
-  if (model.nodes.length === 0) return <Empty state={state} />;
+  if (model.nodes.length === 0)
+    return (
+      unread(state) ?? (
+        <p className="words">No messages yet. Each message will be a row here, each branch a line.</p>
+      )
+    );
   const select = (node?: string): void => {
     onLook({ node });
     setRead(false);
@@ -188,13 +194,6 @@ function nodesAt({ engine }: Moment): GraphModel['nodes'] {
 /** The key of a message of the shown chain. */
 function keyAt({ engine }: Omit<Moment, 'lastShown'>, id: string | undefined): string | undefined {
   return id === undefined ? undefined : engine.node(id)?.key;
-}
-
-function Empty({ state }: { readonly state: EngineState }): ReactNode {
-  if (state.status === 'loading') return <p className="words">Reading the chat…</p>;
-  if (state.status === 'error')
-    return <p className="words">The chat could not be read: {state.error?.message}</p>;
-  return <p className="words">No messages yet. Each message will be a row here, each branch a line.</p>;
 }
 
 function countLine(messages: number, branches: number): string {

@@ -9,7 +9,7 @@ export function HiddenNote({ estimate }: { readonly estimate: EstimateResult }):
   if (marks.length === 0) return null;
   const names = [...new Set(marks.map(({ name }) => name))];
   return (
-    <p className="note" role="note">
+    <p className="inset warn" role="note">
       The model reads {marks.length === 1 ? 'a character' : `${marks.length} characters`} here that nobody
       sees: {names.slice(0, NAMED).join(', ')}
       {names.length > NAMED && ' and more'}. Marks such as <Chip mark={marks[0]} /> show where.

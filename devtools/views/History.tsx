@@ -5,6 +5,7 @@ import { clockTime } from '../eventLine.ts';
 import { type GraphModel, graphModel } from '../graphRows.ts';
 import { useAnswer } from '../live.tsx';
 import { type Step, stepsOf } from '../steps.ts';
+import { unread } from '../unread.tsx';
 import type { ViewProps } from '../view.ts';
 import { GraphList } from './GraphList.tsx';
 import { List } from './List.tsx';
@@ -36,12 +37,16 @@ export function History({
     return (
       <>
         <div className="bar">{parts}</div>
-        <p className="words">{EMPTY[state.status] ?? EMPTY.ready}</p>
+        {unread(state) ?? (
+          <p className="words">
+            No messages yet. Each message and each operation on branches and checkpoints will be a step here.
+          </p>
+        )}
       </>
     );
   return (
     <>
-      <div className="bar wrap">
+      <div className="bar">
         {parts}
         <Undo engine={engine} state={state} attempt={attempt} />
         <input
@@ -89,12 +94,6 @@ export function History({
     </>
   );
 }
-
-const EMPTY: Readonly<Record<EngineState['status'], string>> = {
-  loading: 'Reading the chat…',
-  error: 'The chat could not be read.',
-  ready: 'No messages yet. Each message and each operation on branches and checkpoints will be a step here.',
-};
 
 /** The steps, computed again after a message or an operation; a growing answer is one step. */
 function useSteps(engine: ContextEngine, state: EngineState): readonly Step[] {
@@ -194,7 +193,7 @@ function Past({ engine, state, past, hereKey, onCheckOut, onRead }: PastProps): 
   return (
     <section className="past" aria-label="The chat at this step">
       {past.isPartial && (
-        <p className="note">
+        <p className="inset warn">
           Another tab or device changed a name or a checkpoint since. It may have been another one then.
         </p>
       )}

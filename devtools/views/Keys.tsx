@@ -28,7 +28,7 @@ export function Keys({ branchOff }: { readonly branchOff: string | undefined }):
         keys,
         <>
           {does}
-          {keys === 'b' && branchOff !== undefined && <span className="off"> - off: {branchOff}</span>}
+          {keys === 'b' && branchOff !== undefined && <span className="warn"> - off: {branchOff}</span>}
         </>,
       ])}
     />

@@ -54,7 +54,7 @@ function Events({ engine, state, onOpen, parts }: ViewProps & { readonly parts: 
   };
   return (
     <>
-      <div className="bar wrap">
+      <div className="bar">
         {parts}
         <Select label="Type" value={type} options={[['', 'all types'], ...TYPES]} onChange={setType} />
         <input
@@ -157,7 +157,7 @@ function Foot({
     void json().then((text) => download(shownIn, fileName('log'), text));
   };
   return (
-    <footer className="bar wrap">
+    <footer className="bar">
       <span className="grow">{counted(events.length, 'event')}</span>
       {children}
       <Copy label="Copy JSON" text={json} />

@@ -24,7 +24,7 @@ export function Messages({ messages, estimate }: Pick<PromptAnswer, 'messages' |
           Show {Math.min(SHOWN, earlier)} of {earlier} earlier
         </More>
       )}
-      <ol className="turns" start={earlier + 1}>
+      <ol start={earlier + 1}>
         {messages.slice(earlier).map((message, i) => (
           <li key={message.id} className="turn">
             <div className="role">

@@ -30,7 +30,7 @@ export function ModelPicker({ label, standard, value, used, onChange }: ModelPic
     (id) => !used.includes(id),
   );
   return (
-    <label className="model">
+    <label>
       {label}{' '}
       <Select
         value={value}

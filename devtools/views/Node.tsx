@@ -78,7 +78,7 @@ export function Node(props: NodeProps): ReactNode {
         />
         {error && <Alert>The message could not be read: {error.message}</Alert>}
         {value && (
-          <div className="faces">
+          <div className="bar">
             <Choice options={FACES} value={face} onChange={setFace} />
           </div>
         )}

@@ -98,8 +98,7 @@ function Tool({ part, ms }: { readonly part: ToolPart; readonly ms: PartProps['m
     <Labelled
       label={
         <>
-          tool <strong>{toolName}</strong> -{' '}
-          <span className={`tool ${state}`}>{TOOL_STATES[state] ?? state}</span>
+          tool <strong>{toolName}</strong> - <span className={state}>{TOOL_STATES[state] ?? state}</span>
           {took && ` - ${took}`}
           {approval?.approved !== undefined && ` - ${approval.approved ? 'approved' : 'denied'}`}
           {approval?.reason && `: ${approval.reason}`}
@@ -149,7 +148,7 @@ function File({ url, mediaType, filename }: Extract<MessagePart, { type: 'file' 
   return (
     <Labelled label={dashed('file', filename, mediaType, kilobytes)}>
       {isHere && /^data:image\/(?!svg)/.test(url) ? (
-        <img className="picture" src={url} alt={filename ?? ''} />
+        <img src={url} alt={filename ?? ''} />
       ) : (
         <Address url={isHere ? `${url.slice(0, 80)}…` : url} />
       )}

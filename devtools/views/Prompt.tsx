@@ -68,7 +68,7 @@ export function Prompt(props: ViewProps): ReactNode {
           onChange={setModel}
         />
       </div>
-      <div className="bar heading">
+      <div className="bar">
         <h2>{value ? <Heading answer={value} node={node} engine={engine} /> : 'Prompt'}</h2>
         {isRecorded && (
           <Check isOn={isToday} onToggle={() => setToday(!isToday)}>
@@ -86,7 +86,7 @@ export function Prompt(props: ViewProps): ReactNode {
       {value && look === 'Formats' && <Formats answer={value} />}
       {value && look === 'Difference' && <PromptDifference answer={value} {...props} />}
       {value && (
-        <footer className="bar wrap">
+        <footer className="bar">
           <Copy label="Copy prompt" text={() => systemOf(value)} />
           <Copy label="Copy messages" text={() => json(value.messages)} />
           <Copy label="Copy both" text={() => json({ system: systemOf(value), messages: value.messages })} />

@@ -15,7 +15,7 @@ export function PromptDifference({ answer, engine, state, sight }: DifferencePro
   const other = useAnswer(otherPrompt, { engine, base, answer });
   return (
     <Scroll label="Difference">
-      <p className="inset wrap">
+      <p className="inset">
         <label>
           Compared with{' '}
           <select
@@ -72,7 +72,7 @@ function Difference({ before, after }: { readonly before: PromptAt; readonly aft
           <span className="muted">{`${before.messages.length} then, ${after.messages.length} now`}</span>
         </h2>
         {changed.length === 0 && <p className="muted inset">The same.</p>}
-        <ol className="turns">
+        <ol>
           {changed.map(({ kind, message, other }) => (
             <li key={`${kind}${message.id}`} className={`turn ${kind}`}>
               <div className="role">

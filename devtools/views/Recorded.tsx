@@ -25,7 +25,7 @@ export function Recorded({ engine, onOpen, sight }: ViewProps): ReactNode {
     );
   return (
     <>
-      <div className="bar wrap">
+      <div className="bar">
         <Select
           label="Request"
           className="whole"

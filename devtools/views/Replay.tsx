@@ -68,7 +68,7 @@ function Player({ record }: { readonly record: RecordedRequest }): ReactNode {
   };
   return (
     <section aria-label="Replay">
-      <div className="bar wrap">
+      <div className="bar">
         <button type="button" onClick={isRunning ? () => setPlaying(false) : play}>
           {isRunning ? 'Pause' : 'Replay'}
         </button>
@@ -77,7 +77,6 @@ function Player({ record }: { readonly record: RecordedRequest }): ReactNode {
           Fail at part{' '}
           <input
             type="number"
-            className="fail-at"
             min={0}
             max={chunks.length}
             value={failAt ?? ''}
@@ -93,6 +92,7 @@ function Player({ record }: { readonly record: RecordedRequest }): ReactNode {
         <span className="unseen">Part</span>
         <input
           type="range"
+          className="grow"
           min={0}
           max={end}
           value={shown}
@@ -112,10 +112,10 @@ function Player({ record }: { readonly record: RecordedRequest }): ReactNode {
           <Part key={i} part={part} />
         ))}
         {shown === end && failAt !== undefined && failAt < chunks.length && (
-          <p className="over">Fails here: a chat would keep what stands above, as interrupted.</p>
+          <p className="bad">Fails here: a chat would keep what stands above, as interrupted.</p>
         )}
         {shown === chunks.length && record.error !== undefined && (
-          <p className="over">Failed: {record.error}</p>
+          <p className="bad">Failed: {record.error}</p>
         )}
       </div>
     </section>

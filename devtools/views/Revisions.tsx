@@ -17,7 +17,7 @@ export function Revisions({ engine, messageKey, message, revision }: RevisionsPr
     .map((one, i) => ({ one, before: all[i] }))
     .toReversed()
     .map(({ one, before }) => (
-      <section key={one.label} className="revision" aria-label={`${before?.label} to ${one.label}`}>
+      <section key={one.label} aria-label={`${before?.label} to ${one.label}`}>
         <h2>
           {before?.label} → {one.label}
         </h2>

@@ -112,7 +112,7 @@ export function RunForm({ engine, ground, settings, isSafe }: RunFormProps): Rea
         isOn={(model) => picked.has(model)}
         onToggle={(model) => change({ models: toggled(picked, model) })}
       />
-      <div className="bar wrap">
+      <div className="bar">
         <label>
           Times{' '}
           <Select
@@ -169,7 +169,7 @@ function Boxes<T>({
       {items.map((item, i) => (
         <Check key={i} title={wordsOf(item)} isOn={isOn(item, i)} onToggle={() => onToggle(item, i)}>
           {nameOf(item)}
-          <span className="muted ellipsis gist">{wordsOf(item)}</span>
+          <span className="ellipsis gist">{wordsOf(item)}</span>
         </Check>
       ))}
     </fieldset>

@@ -83,7 +83,7 @@ function Row({ result, base, isOpen, onOpen, onKeep }: RowProps): ReactNode {
   return (
     <tr>
       <th scope="row">{plan.model || 'the app’s'}</th>
-      <td className={error === undefined ? undefined : 'broke why'}>
+      <td className={error === undefined ? undefined : 'bad why'}>
         {status}
         {error !== undefined && `: ${error}`}
       </td>

@@ -7,7 +7,7 @@ import { exactly } from '../figures.ts';
 export function Size({ estimate }: { readonly estimate: EstimateResult }): ReactNode {
   const { limits, cost, asOf, spent } = estimate;
   return (
-    <section className="size" aria-label="Size">
+    <section className="inset" aria-label="Size">
       <p>
         <strong>{tokensOf(estimate, estimate)} tokens</strong>
         {cost !== null && ` - ${costIn(estimate, cost)}`}
@@ -42,7 +42,7 @@ function Context({
   return (
     <>
       <div
-        className={limits.exceedsContext ? 'meter over' : 'meter'}
+        className={limits.exceedsContext ? 'meter bad' : 'meter'}
         role="meter"
         aria-label="Context"
         aria-valuemin={0}
@@ -50,10 +50,13 @@ function Context({
         aria-valuenow={Math.min(tokens, context)}
         aria-valuetext={words}
       >
-        <span className="system" style={{ width: `${(100 * systemPrompt.tokens) / whole}%` }} />
-        <span style={{ width: `${(100 * (tokens - systemPrompt.tokens)) / whole}%` }} />
+        <span className="key-system" style={{ width: `${(100 * systemPrompt.tokens) / whole}%` }} />
+        <span
+          className="key-history"
+          style={{ width: `${(100 * (tokens - systemPrompt.tokens)) / whole}%` }}
+        />
       </div>
-      <p className={limits.exceedsContext ? 'over' : 'muted'}>{words}</p>
+      <p className={limits.exceedsContext ? 'bad' : 'muted'}>{words}</p>
     </>
   );
 }

@@ -40,7 +40,7 @@ export function Snapshot({ engine, state, sight, onLook, onFile }: ViewProps): R
   };
   return (
     <>
-      <div className="bar wrap">
+      <div className="bar">
         <Search value={value} onShow={setShown} />
         <span className="grow" />
         <Check
@@ -166,7 +166,7 @@ function SessionFile({ engine, withSecrets, onFile }: SessionFileProps): ReactNo
     }
   };
   return (
-    <footer className="bar wrap">
+    <footer className="bar">
       <span className="grow" role="status">
         {told || 'Chat, prompt, requests and log in one file'}
       </span>

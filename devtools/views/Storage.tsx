@@ -77,7 +77,7 @@ function Section({ title, facts }: { readonly title: string; readonly facts: rea
   return (
     <section>
       <h2>{title}</h2>
-      <Facts className="bare" facts={facts} />
+      <Facts facts={facts} />
     </section>
   );
 }
@@ -111,7 +111,7 @@ function Site({ engine, figures, onKeep }: SiteProps): ReactNode {
             aria-valuenow={usage ?? 0}
             aria-valuetext={words}
           >
-            <span className="system" style={{ width: `${(100 * (usage ?? 0)) / quota}%` }} />
+            <span className="key-system" style={{ width: `${(100 * (usage ?? 0)) / quota}%` }} />
           </div>
         )}
         {persisted !== undefined && (
@@ -159,7 +159,7 @@ function Kinds({ engine, figures, onCount }: KindsProps): ReactNode {
       {alert}
       {kinds && (
         <Table
-          className="table sums"
+          className="sums"
           heads={['Kind', 'Rows', 'About', 'Share']}
           rows={kinds.map(({ kind, rows, bytes }) => [
             kind,
@@ -184,7 +184,7 @@ function Writes({ engine }: { readonly engine: ContextEngine }): ReactNode {
         <p className="inset muted">None yet.</p>
       ) : (
         <Table
-          className="table sums"
+          className="sums"
           heads={['What', 'Times', 'Median', '95 %', 'Longest']}
           rows={rows.map(({ what, times }) => [
             what,
@@ -278,7 +278,7 @@ function Integrity({ engine, onOpen }: Pick<ViewProps, 'engine' | 'onOpen'>): Re
         {result && (result.findings.length === 0 ? 'The chat is whole.' : summary(result, mends))}
       </div>
       {result && result.findings.length > 0 && (
-        <ul className="findings">
+        <ul>
           {result.findings.slice(0, MOST).map((finding, i) => (
             <Item
               key={i}
@@ -319,7 +319,7 @@ interface ItemProps {
 function Item({ finding, isRepair, onShow }: ItemProps): ReactNode {
   const { kind, id, text, key, mends } = finding;
   return (
-    <li>
+    <li className="turn">
       <strong>{kind}</strong> {!text.includes(id) && <span dir="auto">{id}</span>} {text}{' '}
       {mends && <span className="state">{isRepair ? 'mended' : 'can be mended'}</span>}{' '}
       {key !== undefined && (

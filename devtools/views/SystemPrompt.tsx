@@ -25,7 +25,7 @@ export function SystemPrompt({ answer, engine }: SystemPromptProps): ReactNode {
         System prompt <Share of={estimate.systemPrompt} estimate={estimate} />
       </h2>
       {fragments.length > 0 && (
-        <ul className="fragments" aria-label="Fragments">
+        <ul className="inset" aria-label="Fragments">
           {fragments.map((fragment, i) => (
             <FragmentRow
               key={i}
@@ -105,7 +105,7 @@ function Origin({ engine, fragment }: Pick<FragmentRowProps, 'engine' | 'fragmen
     ?.replace(/\?[^:]*/, '')
     .replace(/:\d+$/, '');
   return (
-    <span className="muted origin grow" title={source}>
+    <span className="origin grow" title={source}>
       {component === undefined ? by : `<${component}>`}
       {place !== undefined && ` ${place}`} since {clock(since)}
     </span>

@@ -1,7 +1,7 @@
 import type { ReactNode } from 'react';
 
 /** A table of figures: the names of its columns, and rows, each of which begins with its subject. */
-export function Table({ className = 'table', label, heads, rows, children }: TableProps): ReactNode {
+export function Table({ className, label, heads, rows, children }: TableProps): ReactNode {
   return (
     <table className={className} aria-label={label}>
       <thead>

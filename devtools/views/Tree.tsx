@@ -110,7 +110,7 @@ function Item({ box, row, isCursor, aside }: ItemProps): ReactNode {
       <span className="twisty" aria-hidden="true">
         {sign}
       </span>
-      <span className="key">{row.key}:&nbsp;</span>
+      <span>{row.key}:&nbsp;</span>
       <span className={`value ${row.kind}`}>{row.text}</span>
       {aside}
     </div>

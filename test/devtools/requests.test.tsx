@@ -159,7 +159,7 @@ describe('the cost of turns', () => {
     await act(() => chats.whenSettled());
     await open(engine, 'Cost');
     await eventually(() => expect(words()).toContain('$4.00 on this branch, $5.00 in this chat'));
-    const rows = [...(findPanel()?.querySelectorAll('.table tbody tr') ?? [])].map((one) =>
+    const rows = [...(findPanel()?.querySelectorAll('table tbody tr') ?? [])].map((one) =>
       [...one.querySelectorAll('td')].map((cell) => cell.textContent).join(' '),
     );
     expect(rows.map((one) => one.replace(/ [\d,]+ /, ' - '))).toEqual(['2 - $3.00', '1 - $2.00']);
