@@ -1,4 +1,6 @@
 import { type ReactNode, useEffect, useState } from 'react';
+import { download } from './download.ts';
+import { fileName } from './fileName.ts';
 import { useShownIn } from './Shadow.tsx';
 
 /** A button that copies the result of `text`, and says whether that worked. */
@@ -31,6 +33,30 @@ export function Copy({ label, text }: CopyProps): ReactNode {
 interface CopyProps {
   readonly label: string;
   readonly text: () => string | Promise<string>;
+}
+
+/** Two buttons that copy JSON, and download it; it is written when one of them is pressed, because much of it takes a while. */
+export function Take({ what, json, isOff }: TakeProps): ReactNode {
+  const shownIn = useShownIn();
+  return (
+    <>
+      <Copy label="Copy JSON" text={json} />
+      <button
+        type="button"
+        disabled={isOff}
+        onClick={() => void json().then((text) => download(shownIn, fileName(what), text))}
+      >
+        Download
+      </button>
+    </>
+  );
+}
+
+interface TakeProps {
+  /** Part of the file's name. */
+  readonly what: string;
+  readonly json: () => Promise<string>;
+  readonly isOff: boolean;
 }
 
 /** Pages outside of secure contexts have no clipboard. */

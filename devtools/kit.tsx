@@ -1,4 +1,4 @@
-import type { ReactNode } from 'react';
+import type { KeyboardEvent, ReactNode, Ref } from 'react';
 
 // The parts that views are made of.
 
@@ -138,6 +138,78 @@ export function More({
       </button>
     </p>
   );
+}
+
+/** A field for words to search for, which Escape empties, and its hits, if there are any to go through. */
+export function SearchField({
+  label,
+  placeholder,
+  value,
+  onChange,
+  found,
+  at = -1,
+  onStep,
+  box,
+}: SearchProps): ReactNode {
+  const onKeyDown = (event: KeyboardEvent): void =>
+    keys({
+      Enter: onStep && (() => onStep(event.shiftKey ? -1 : 1)),
+      Escape: value !== '' && (() => onChange('')),
+    })(event);
+  return (
+    <>
+      <input
+        ref={box}
+        type="search"
+        className="grow"
+        aria-label={label}
+        placeholder={placeholder}
+        spellCheck={false}
+        dir="auto"
+        value={value}
+        onChange={({ target }) => onChange(target.value)}
+        onKeyDown={onKeyDown}
+      />
+      {found !== undefined && (
+        <>
+          <span role="status" className="muted">
+            {found === 0 ? 'none' : `${at < 0 ? '' : `${at + 1} of `}${found}`}
+          </span>
+          {STEPS.map(([name, sign, by]) => (
+            <button
+              key={sign}
+              type="button"
+              className="icon"
+              aria-label={name}
+              title={name}
+              disabled={found === 0}
+              onClick={() => onStep?.(by)}
+            >
+              {sign}
+            </button>
+          ))}
+        </>
+      )}
+    </>
+  );
+}
+
+const STEPS = [
+  ['Previous hit', '↑', -1],
+  ['Next hit', '↓', 1],
+] as const;
+
+interface SearchProps {
+  readonly label: string;
+  readonly placeholder: string;
+  readonly value: string;
+  readonly onChange: (value: string) => void;
+  /** How many hits there are; undefined without a search. */
+  readonly found?: number | undefined;
+  /** The index of the shown hit; -1 for none. */
+  readonly at?: number;
+  readonly onStep?: (by: 1 | -1) => void;
+  readonly box?: Ref<HTMLInputElement>;
 }
 
 /** Handles the keys that are named, and keeps them from all others. */

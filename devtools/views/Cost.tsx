@@ -9,6 +9,7 @@ import { Cache } from './Cache.tsx';
 import { ModelPicker } from './ModelPicker.tsx';
 import { dollars } from '../amounts.ts';
 import { exactly } from '../figures.ts';
+import { Meter } from './Meter.tsx';
 import { Table } from './Table.tsx';
 
 /** How many turns are shown at first, the last ones; earlier ones come in steps of as many. */
@@ -185,18 +186,5 @@ function Bar({ turn }: { readonly turn: TurnCost }): ReactNode {
         ? `~${exactly(used - window)} too many for a window of ${exactly(window)}`
         : `~${exactly(window - used)} free of ${exactly(window)}`,
   ].join(', ');
-  return (
-    <>
-      <div className={isOver ? 'meter bad' : 'meter'} role="img" aria-label={words} title={words}>
-        {KINDS.map((kind) => (
-          <span
-            key={kind}
-            className={`key-${kind}`}
-            style={{ width: `${(100 * sizes[kind]) / (whole || 1)}%` }}
-          />
-        ))}
-      </div>
-      <p className={isOver ? 'bad figures' : 'figures'}>{words}</p>
-    </>
-  );
+  return <Meter words={words} parts={sizes} whole={whole} isOver={isOver} />;
 }

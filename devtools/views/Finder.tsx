@@ -1,6 +1,6 @@
-import { keys } from '../kit.tsx';
+import { SearchField } from '../kit.tsx';
 import type { ContextEngine, EngineState } from 'contextree';
-import { type KeyboardEvent, type ReactNode, type Ref, useEffect, useState } from 'react';
+import { type ReactNode, type Ref, useEffect, useState } from 'react';
 import { COLUMNS, type ColumnName } from '../columns.ts';
 import type { GraphModel } from '../graphRows.ts';
 import { useAnswer } from '../live.tsx';
@@ -9,7 +9,6 @@ import { Menu, type MenuItem } from '../Menu.tsx';
 import { remember } from '../memory.ts';
 import { find, type Search } from '../search.ts';
 import { ANYTHING, isAnything, type Wanted } from '../wanted.ts';
-import { Steps } from '../Steps.tsx';
 import { Filters } from './Filters.tsx';
 
 /** The bar above the graph: search text, filters, and steps from hit to hit. */
@@ -40,31 +39,19 @@ export function Finder(props: FinderProps): ReactNode {
     const hit = found && hitAfter(found, selected, by);
     if (hit !== undefined) onStep(hit, unfoldedFor(model, choices, model.indexOf.get(hit) ?? 0));
   };
-  const onKeyDown = (event: KeyboardEvent): void =>
-    keys({ Enter: () => step(event.shiftKey ? -1 : 1) })(event);
   return (
     <div role="search">
       <div className="bar">
-        <input
-          ref={box}
-          type="search"
-          className="grow"
-          aria-label="Search messages"
+        <SearchField
+          label="Search messages"
           placeholder="Search  /"
-          spellCheck={false}
-          dir="auto"
           value={text}
-          onChange={(event) => onWant({ ...wanted, text: event.target.value })}
-          onKeyDown={onKeyDown}
+          onChange={(words) => onWant({ ...wanted, text: words })}
+          found={found?.length}
+          at={at}
+          onStep={step}
+          box={box}
         />
-        {found && (
-          <>
-            <span role="status" className="muted">
-              {found.length === 0 ? 'none' : `${at < 0 ? '' : `${at + 1} of `}${found.length}`}
-            </span>
-            <Steps isOff={found.length === 0} onStep={step} />
-          </>
-        )}
         <button type="button" aria-expanded={isOpen} onClick={() => setOpen(!isOpen)}>
           {set === 0 ? 'Filter' : `Filter (${set})`}
         </button>

@@ -1,13 +1,10 @@
 import { counted } from '../figures.ts';
-import { keys, Select } from '../kit.tsx';
+import { SearchField, Select } from '../kit.tsx';
 import { type ContextEvent, maskSecrets } from 'contextree';
 import { type ReactNode, useMemo, useState } from 'react';
-import { Copy } from '../Copy.tsx';
-import { download } from '../download.ts';
-import { fileName } from '../fileName.ts';
+import { Take } from '../Copy.tsx';
 import { clockTime, duration, eventLine, keyOfEvent } from '../eventLine.ts';
 import { type Logged, logOf, useEvents } from '../events.ts';
-import { useShownIn } from '../Shadow.tsx';
 import type { ViewProps } from '../view.ts';
 import { Choice } from './Choice.tsx';
 import { History } from './History.tsx';
@@ -57,15 +54,7 @@ function Events({ engine, state, onOpen, parts }: ViewProps & { readonly parts: 
       <div className="bar">
         {parts}
         <Select label="Type" value={type} options={[['', 'all types'], ...TYPES]} onChange={setType} />
-        <input
-          className="grow"
-          type="search"
-          placeholder="Filter"
-          aria-label="Filter events"
-          value={words}
-          onChange={({ target }) => setWords(target.value)}
-          onKeyDown={keys({ Escape: words !== '' && (() => setWords('')) })}
-        />
+        <SearchField label="Filter events" placeholder="Filter" value={words} onChange={setWords} />
         <button
           type="button"
           aria-pressed={frozen !== undefined}
@@ -150,20 +139,13 @@ function Foot({
   readonly events: readonly Logged[];
   readonly children: ReactNode;
 }): ReactNode {
-  const shownIn = useShownIn();
   const json = async (): Promise<string> =>
     JSON.stringify(await maskSecrets(events.map(({ event }) => event).toReversed()), null, 1);
-  const save = (): void => {
-    void json().then((text) => download(shownIn, fileName('log'), text));
-  };
   return (
     <footer className="bar">
       <span className="grow">{counted(events.length, 'event')}</span>
       {children}
-      <Copy label="Copy JSON" text={json} />
-      <button type="button" disabled={events.length === 0} onClick={save}>
-        Download
-      </button>
+      <Take what="log" json={json} isOff={events.length === 0} />
     </footer>
   );
 }

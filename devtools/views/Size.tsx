@@ -2,6 +2,7 @@ import type { EstimateResult } from 'contextree';
 import type { ReactNode } from 'react';
 import { dollars } from '../amounts.ts';
 import { exactly } from '../figures.ts';
+import { Meter } from './Meter.tsx';
 
 /** The size of a prompt: tokens, cost, and how much of the model's window it fills. */
 export function Size({ estimate }: { readonly estimate: EstimateResult }): ReactNode {
@@ -35,29 +36,19 @@ function Context({
   readonly context: number;
 }): ReactNode {
   const { tokens, systemPrompt, limits } = estimate;
-  const whole = Math.max(tokens, context);
   const words = limits.exceedsContext
     ? `${tilde(estimate)}${exactly(tokens - context)} tokens too many for a context of ${exactly(context)}`
     : `${percent(tokens / context)} of a context of ${exactly(context)}, ${exactly(limits.left ?? 0)} left`;
   return (
-    <>
-      <div
-        className={limits.exceedsContext ? 'meter bad' : 'meter'}
-        role="meter"
-        aria-label="Context"
-        aria-valuemin={0}
-        aria-valuemax={context}
-        aria-valuenow={Math.min(tokens, context)}
-        aria-valuetext={words}
-      >
-        <span className="key-system" style={{ width: `${(100 * systemPrompt.tokens) / whole}%` }} />
-        <span
-          className="key-history"
-          style={{ width: `${(100 * (tokens - systemPrompt.tokens)) / whole}%` }}
-        />
-      </div>
-      <p className={limits.exceedsContext ? 'bad' : 'muted'}>{words}</p>
-    </>
+    <Meter
+      label="Context"
+      words={words}
+      parts={{ system: systemPrompt.tokens, history: tokens - systemPrompt.tokens }}
+      whole={Math.max(tokens, context)}
+      now={Math.min(tokens, context)}
+      max={context}
+      isOver={limits.exceedsContext === true}
+    />
   );
 }
 

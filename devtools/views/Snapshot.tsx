@@ -1,15 +1,14 @@
 import { errorOf } from '../reason.ts';
 import { maskSecrets } from 'contextree';
 import type { Session } from 'contextree/session';
-import { type KeyboardEvent, type ReactNode, useRef, useState } from 'react';
-import { Copy } from '../Copy.tsx';
+import { type ReactNode, useRef, useState } from 'react';
+import { Take } from '../Copy.tsx';
 import { download } from '../download.ts';
 import { fileName } from '../fileName.ts';
 import { logOf } from '../events.ts';
-import { Check } from '../kit.tsx';
+import { Check, SearchField } from '../kit.tsx';
 import { instead, useAnswer } from '../live.tsx';
 import { useShownIn } from '../Shadow.tsx';
-import { Steps } from '../Steps.tsx';
 import { findRows } from '../treeRows.ts';
 import type { ViewProps } from '../view.ts';
 import { Tree } from './Tree.tsx';
@@ -33,16 +32,10 @@ export function Snapshot({ engine, state, sight, onLook, onFile }: ViewProps): R
   const { value } = answer;
   const [withSecrets, setWithSecrets] = useState(false);
   const [shown, setShown] = useState<string>();
-  const shownIn = useShownIn();
-  const json = (): Promise<string> => jsonOf(value, withSecrets);
-  const save = (): void => {
-    void json().then((text) => download(shownIn, fileName('snapshot'), text));
-  };
   return (
     <>
       <div className="bar">
         <Search value={value} onShow={setShown} />
-        <span className="grow" />
         <Check
           title="Keys, tokens and passwords are masked in what leaves the panel, unless this is on."
           isOn={withSecrets}
@@ -50,10 +43,7 @@ export function Snapshot({ engine, state, sight, onLook, onFile }: ViewProps): R
         >
           with secrets
         </Check>
-        <Copy label="Copy JSON" text={json} />
-        <button type="button" disabled={!value} onClick={save}>
-          Download
-        </button>
+        <Take what="snapshot" json={() => jsonOf(value, withSecrets)} isOff={!value} />
       </div>
       {at !== undefined && (
         <div className="bar">
@@ -73,7 +63,6 @@ export function Snapshot({ engine, state, sight, onLook, onFile }: ViewProps): R
 /** The paths that are open at first: they identify the chat. */
 const opened: readonly string[] = ['/meta', '/estimate'];
 
-/** The JSON is written when the button is pressed, because a large chat takes a while. */
 async function jsonOf(value: unknown, withSecrets: boolean): Promise<string> {
   return JSON.stringify(withSecrets ? value : await maskSecrets(value), null, 2) ?? '';
 }
@@ -102,36 +91,19 @@ function Search({ value, onShow }: SearchProps): ReactNode {
     setAt(next);
     onShow(found[next]);
   };
-  const onKeyDown = (event: KeyboardEvent): void => {
-    if (event.key === 'Enter') step(event.shiftKey ? -1 : 1);
-    else if (event.key === 'Escape' && words !== '') setWords('');
-    else return;
-    event.preventDefault();
-  };
   return (
-    <>
-      <input
-        type="search"
-        placeholder="Search"
-        aria-label="Search the snapshot"
-        value={words}
-        onChange={({ target }) => {
-          setWords(target.value);
-          setAt(-1);
-        }}
-        onKeyDown={onKeyDown}
-      />
-      {words.trim() !== '' && (
-        <>
-          <span className="muted sum" role="status">
-            {at < 0 ? '' : `${at + 1} / `}
-            {found.length}
-            {found.length === MOST ? '+' : ''}
-          </span>
-          <Steps isOff={found.length === 0} onStep={step} />
-        </>
-      )}
-    </>
+    <SearchField
+      label="Search the snapshot"
+      placeholder="Search"
+      value={words}
+      onChange={(some) => {
+        setWords(some);
+        setAt(-1);
+      }}
+      found={words.trim() === '' ? undefined : found.length}
+      at={at}
+      onStep={step}
+    />
   );
 }
 

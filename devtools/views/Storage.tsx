@@ -8,6 +8,7 @@ import { duration } from '../eventLine.ts';
 import { type Logged, useEvents } from '../events.ts';
 import { instead, useAnswer } from '../live.tsx';
 import type { ViewProps } from '../view.ts';
+import { Meter } from './Meter.tsx';
 import { Table } from './Table.tsx';
 
 /**
@@ -90,29 +91,27 @@ interface SiteProps {
 
 /** How many bytes the browser allows this site, and whether it may clear them. */
 function Site({ engine, figures, onKeep }: SiteProps): ReactNode {
-  const { usage, quota, persisted } = figures;
-  if (usage === undefined && quota === undefined && persisted === undefined) return null;
+  const { usage = 0, quota, persisted } = figures;
+  if (figures.usage === undefined && quota === undefined && persisted === undefined) return null;
   const keep = (): void => {
     void engine.store.persist?.().then(onKeep);
   };
-  const words = `${bytesOf(usage ?? 0)} of ${quota === undefined ? 'an unknown amount' : bytesOf(quota)}`;
+  const words = `${bytesOf(usage)} of ${quota === undefined ? 'an unknown amount' : bytesOf(quota)}`;
   return (
     <section>
       <h2>This site</h2>
       <div className="inset">
-        <p>{words} used, by all databases and caches of the site</p>
-        {quota !== undefined && (
-          <div
-            className="meter"
-            role="meter"
-            aria-label="Space"
-            aria-valuemin={0}
-            aria-valuemax={quota}
-            aria-valuenow={usage ?? 0}
-            aria-valuetext={words}
-          >
-            <span className="key-system" style={{ width: `${(100 * (usage ?? 0)) / quota}%` }} />
-          </div>
+        {quota === undefined ? (
+          <p>{words}</p>
+        ) : (
+          <Meter
+            label="Space"
+            words={words}
+            parts={{ system: usage }}
+            whole={quota}
+            now={usage}
+            max={quota}
+          />
         )}
         {persisted !== undefined && (
           <p>
