@@ -1,4 +1,4 @@
-import type { Mark } from '../graph/graph.ts';
+import { eachRecord, type Mark } from '../graph/graph.ts';
 import {
   chatFacts,
   checkpointsOf,
@@ -39,7 +39,7 @@ export class ChatFacts {
     if (!beginning) return null;
     if (this.#counted.revision !== replica.revision) {
       let [messageCount, updatedAt] = [0, 0];
-      for (const record of replica.chat.messages.values()) {
+      for (const record of eachRecord(replica.chat)) {
         updatedAt = Math.max(updatedAt, record.createdAt);
         if (replica.isVisible(record)) messageCount += 1;
       }

@@ -16,8 +16,8 @@ import type { Writer } from './writer.ts';
 /** Counts the messages that exist only here; another page may have written its own copy already. */
 export async function countLoss({ desk, line, replica }: Writer): Promise<void> {
   const { chatId, store } = desk;
-  const { messages, ends, marks } = replica.chat;
-  const worded = [...messages.values()].filter((record) => hasWords(shownVersion(record)));
+  const { messages, ends, marks } = recordsOf(replica.chat);
+  const worded = messages.filter((record) => hasWords(shownVersion(record)));
   const read = worded.filter((record) => !isHere(record) && shownVersion(record).body);
   const keys = read.map(({ key }) => key);
   const none: ReadonlyMap<string, Body> = new Map();
@@ -34,9 +34,9 @@ export async function countLoss({ desk, line, replica }: Writer): Promise<void> 
   line.lose(lost, new ContextError('data-loss', message, { details: { chatId, messages: lost } }));
   if (lost > 0) return;
   line.keep({
-    messages: [...messages.values()].filter(isHere),
-    ends: [...ends.values()].filter(isHere),
-    marks: [...marks.values()].filter(isHere),
+    messages: messages.filter(isHere),
+    ends: ends.filter(isHere),
+    marks: marks.filter(isHere),
   });
 }
 

@@ -1,6 +1,7 @@
 import { Branches, type Way } from '../graph/branches.ts';
 import {
   compareAt,
+  eachRecord,
   holds,
   upward,
   type ChatValue,
@@ -48,7 +49,7 @@ export function pastGraph(
   log: readonly Entry[],
 ): PastGraph {
   expectOption(Number.isFinite(at), 'at', 'a time in ms since epoch', at);
-  const messages = [...replica.chat.messages.values()].filter((record) => record.at <= at);
+  const messages = [...eachRecord(replica.chat)].filter((record) => record.at <= at);
   const { marks, isPartial } = marksAt(at, replica.chat, log);
   const chat = createChat({ messages, ends: endsAt(at, replica.chat), marks });
   const { live } = new Branches(chat);

@@ -1,5 +1,5 @@
 import type { UIMessage } from 'ai';
-import { grownVersion, previewOf, type MessageStatus } from '../graph/graph.ts';
+import { grownVersion, keysWithId, previewOf, type MessageStatus } from '../graph/graph.ts';
 import { markId } from '../graph/marks.ts';
 import { forksOf, infoOf, siblingsOf, type Fork, type NodeInfo } from '../graph/messages.ts';
 import { graphData } from '../graph/graphData.ts';
@@ -66,7 +66,7 @@ export class Questions {
 
   /** All messages with an id: the one on the branch's chain first, then the newest. */
   nodesOf(id: string, branchId: string | undefined): NodeInfo[] {
-    const keys = this.#replica.chat.keysOf.get(id) ?? [];
+    const keys = keysWithId(this.#replica.chat, id);
     const [only = id] = keys;
     const branch = this.#view.handle(branchId ?? '');
     const first = keys.length > 1 ? this.#view.find(id, branch) : this.#view.find(only);

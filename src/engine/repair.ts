@@ -1,5 +1,5 @@
 import type { UIMessage } from 'ai';
-import type { ChatValue } from '../graph/graph.ts';
+import { eachRecord, recordAt, type ChatValue } from '../graph/graph.ts';
 import type { Finding } from '../graph/verify.ts';
 import { about, unreachedEnds, verify, verifyBodies } from '../graph/verify.ts';
 import type { Damage } from '../store/store.ts';
@@ -20,7 +20,7 @@ export async function repairChat(writer: Writer, isPreview: boolean): Promise<Re
   await writer.others.pull();
   const { chat, branches, growing } = replica;
   const ways = [...branches.live, ...branches.deleted];
-  const records = [...chat.messages.values()];
+  const records = [...eachRecord(chat)];
   const keys = records.map(({ key }) => key);
   const bodies = await desk.store.bodies(desk.chatId, keys, records);
   const words = new Map([...bodies].map(([key, { message }]) => [key, message]));
@@ -41,10 +41,10 @@ export async function repairChat(writer: Writer, isPreview: boolean): Promise<Re
 /** The store's report, as findings. `verifyBodies()` finds lost bodies. */
 function findingsOf(
   { kind, id, key, reason, isMended }: Damage,
-  { messages }: ChatValue,
+  chat: ChatValue,
   words: ReadonlyMap<string, UIMessage>,
 ): Finding[] {
-  const record = kind === 'file' || kind === 'body' ? messages.get(key ?? id) : undefined;
+  const record = kind === 'file' || kind === 'body' ? recordAt(chat, key ?? id) : undefined;
   if (!record) return [{ kind: 'damaged-record', id, text: reason, mends: isMended }];
   if (kind === 'file') return [about(record, 'missing-file', 'misses a file: its bytes are lost.')];
   if (!words.has(id)) return [];

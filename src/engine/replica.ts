@@ -2,9 +2,11 @@ import type { UIMessage } from 'ai';
 import { createId } from '../fragment/id.ts';
 import { Branches } from '../graph/branches.ts';
 import {
+  eachRecord,
   grownVersion,
   hasWords,
   lastRev,
+  recordAt,
   shownVersion,
   type ChatDelta,
   type ChatValue,
@@ -64,7 +66,7 @@ export class Replica {
   join(delta: ChatDelta): Joined {
     const joined = join(this.chat, this.living(delta));
     for (const key of joined.messages) {
-      const { status } = shownVersion(this.chat.messages.get(key) as MessageRecord);
+      const { status } = shownVersion(this.record(key) as MessageRecord);
       if (status === 'streaming') this.#streaming.add(key);
       else {
         this.#streaming.delete(key);
@@ -103,7 +105,7 @@ export class Replica {
       ({ database: this.database, generation: this.generation, seq: this.seq } = records);
     const joined = this.join(records);
     for (const { key, rev, by, parts, preview } of records.growing) {
-      const known = this.chat.messages.get(key);
+      const known = this.record(key);
       const version = known && shownVersion(known);
       if (!version || version.rev !== rev || version.by !== by || this.own.has(key)) continue;
       const before = this.#growing.get(key);
@@ -135,15 +137,16 @@ export class Replica {
   }
 
   chatKeys(): string[] {
-    const { messages, ends, marks } = this.chat;
-    const records = [...messages.values(), ...ends.values(), ...marks.values()];
+    const { ends, marks } = this.chat;
+    const records = [...eachRecord(this.chat), ...ends.values(), ...marks.values()];
     return [...new Set(records.map(({ chat }) => chat))].toSorted();
   }
 
   /** The chat key, or one of several that are joined; undefined for a chat that has not begun. */
   get chatKey(): string | undefined {
-    const { ends, marks, messages } = this.chat;
-    for (const records of [ends, marks, messages]) for (const { chat } of records.values()) return chat;
+    const { ends, marks } = this.chat;
+    for (const records of [ends.values(), marks.values(), eachRecord(this.chat)])
+      for (const { chat } of records) return chat;
     return undefined;
   }
 
@@ -152,7 +155,7 @@ export class Replica {
   }
 
   record(key: string | null | undefined): MessageRecord | undefined {
-    return key === null || key === undefined ? undefined : this.chat.messages.get(key);
+    return recordAt(this.chat, key);
   }
 
   /** The status of a message; a streaming one that no tab holds is interrupted. */
@@ -231,7 +234,7 @@ export class Replica {
   missing(keys: readonly string[]): string[] {
     const missing: string[] = [];
     for (const key of keys) {
-      const record = this.chat.messages.get(key);
+      const record = this.record(key);
       const growth = this.#growing.get(key);
       if (!record || (growth?.message && !growth.isStale)) continue;
       const version = shownVersion(record);

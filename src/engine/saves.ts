@@ -2,7 +2,7 @@ import type { UIMessage } from 'ai';
 import { isContextError } from '../errors.ts';
 import { isFolding } from '../fragment/fragment.ts';
 import { createId } from '../fragment/id.ts';
-import { holds, upward, type EndsRecord, type Mark, type MessageRecord } from '../graph/graph.ts';
+import { childrenOf, holds, upward, type EndsRecord, type Mark, type MessageRecord } from '../graph/graph.ts';
 import { markId, marksOfKind, type CheckpointValue } from '../graph/marks.ts';
 import type { Pending, PendingMessage } from './desk.ts';
 import type { Handle } from './handles.ts';
@@ -138,7 +138,7 @@ export class Saves {
     const { replica, view } = this.#writer;
     if (record.key !== view.active.key || view.at !== null || replica.status(record) === 'streaming')
       return false;
-    if (replica.chat.children.has(record.key)) return false;
+    if (childrenOf(replica.chat, record.key).length > 0) return false;
     const others = view.live().filter(({ id }) => id !== view.activeId);
     if (others.some(({ key, way }) => key === record.key || way?.end === record.key)) return false;
     return !marksOfKind(replica.chat, 'checkpoint').some(({ value }) => {

@@ -1,7 +1,7 @@
 import type { UIMessage } from 'ai';
 import { ContextError, isContextError, reasonOf } from '../errors.ts';
 import { checkStoredMessage } from '../fragment/message.ts';
-import { chainOf, holds, upward, type MessageRecord } from '../graph/graph.ts';
+import { chainOf, depthOf, holds, upward, type MessageRecord } from '../graph/graph.ts';
 import { labelOf } from '../graph/reach.ts';
 import { Handles, type Handle } from './handles.ts';
 import { keepIfSame, keepSame, sameItems } from './same.ts';
@@ -79,7 +79,7 @@ export class View extends Handles {
     const { keys } = this.#shown;
     const added: string[] = [];
     for (const { key } of upward(chat, head)) {
-      const depth = chat.depths.get(key) as number;
+      const depth = depthOf(chat, key);
       if (keys[depth - 1] === key) {
         const isAll = depth === keys.length && added.length === 0;
         return { keys: isAll ? keys : keys.slice(0, depth).concat(added.toReversed()), shared: depth };
@@ -146,7 +146,7 @@ export class View extends Handles {
       headMessageId: this.replica.idOf(key),
       headKey: key,
       isActive: id === this.activeId,
-      messageCount: chat.depths.get(key ?? '') ?? 0,
+      messageCount: depthOf(chat, key),
       createdAt: way.createdAt,
       forkedFrom: this.handleOfWay(forkedFrom)?.id,
       forkedAt,

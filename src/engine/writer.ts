@@ -1,6 +1,14 @@
 import { createId } from '../fragment/id.ts';
 import type { Way } from '../graph/branches.ts';
-import { holds, type ChatDelta, type EndsRecord, type Mark, type MessageRecord } from '../graph/graph.ts';
+import {
+  childrenOf,
+  holds,
+  recordAt,
+  type ChatDelta,
+  type EndsRecord,
+  type Mark,
+  type MessageRecord,
+} from '../graph/graph.ts';
 import { kindOf, markId, type NameValue, nextBranchName } from '../graph/marks.ts';
 import type { UIMessage } from 'ai';
 import { ContextError, refuseToLoad } from '../errors.ts';
@@ -193,7 +201,7 @@ export class Writer {
     if (forked.size === 0) return [];
     return branches.live.flatMap((way) => {
       if (!forked.has(way.record) || way.head === null || this.#isNamed(way)) return [];
-      const record = chat.messages.get(way.head) as MessageRecord;
+      const record = recordAt(chat, way.head) as MessageRecord;
       return [this.replica.mark(markId.name(way.record, way.head), { name: way.name }, record.chat)];
     });
   }
@@ -228,11 +236,10 @@ export class Writer {
     const { chat } = this.replica;
     const handles = this.view.live();
     if (handles.length === 0) return undefined;
-    for (const key of chat.children.get(parent) ?? []) {
-      const record = chat.messages.get(key) as MessageRecord;
+    for (const { record } of childrenOf(chat, parent)) {
       if (record.role !== role || !this.replica.isVisible(record)) continue;
       const passed = new Set<string>();
-      const oldest = handles.find((handle) => holds(chat, handle.key, key, passed));
+      const oldest = handles.find((handle) => holds(chat, handle.key, record.key, passed));
       if (oldest) return this.view.nameOf(oldest.id);
     }
     return this.view.nameOf(fallback.id);

@@ -4,10 +4,12 @@ import {
   isGone,
   parentOf,
   holds,
+  recordAt,
   shownVersion,
   upward,
   type ChatValue,
   type EndsRecord,
+  type LinkedMessage,
   type Mark,
   type MessageRecord,
 } from './graph.ts';
@@ -212,32 +214,25 @@ function pathsTo(chat: ChatValue, ends: readonly string[]): Path[] {
   const passed = new Set<string>();
   /** The oldest of the next messages on these paths, by the key of the message before it. */
   const oldest = new Map<string | undefined, MessageRecord>();
-  const goUp = (record: MessageRecord): MessageRecord | undefined => {
+  const goUp = ({ record, parent }: LinkedMessage): LinkedMessage | undefined => {
     passed.add(record.key);
-    const parent = parentOf(chat, record);
-    const other = oldest.get(parent?.key);
-    if (!other || compareAt(record, other) < 0) oldest.set(parent?.key, record);
+    const key = parent?.record.key;
+    const other = oldest.get(key);
+    if (!other || compareAt(record, other) < 0) oldest.set(key, record);
     return parent;
   };
   let met = chat.messages.get(ends[0] ?? '');
-  let depth = chat.depths.get(ends[0] ?? '') ?? 0;
   for (const end of ends) {
     let at = chat.messages.get(end);
-    let depthAt = chat.depths.get(end) as number;
-    while (at && at !== met && !passed.has(at.key))
-      if (met && depth >= depthAt) {
-        met = goUp(met);
-        depth -= 1;
-      } else {
-        at = goUp(at);
-        depthAt -= 1;
-      }
+    while (at && at !== met && !passed.has(at.record.key))
+      if (met && met.depth >= at.depth) met = goUp(met);
+      else at = goUp(at);
     // The paths share nothing: both begin the chat.
     if (!at) while (met) met = goUp(met);
   }
   const forkOf = (end: string): string | null => {
     for (const record of upward(chat, end)) {
-      if (record === met) break;
+      if (record === met?.record) break;
       if (oldest.get(parentOf(chat, record)?.key) !== record) return record.key;
     }
     return null;
@@ -303,7 +298,7 @@ export function spokenAt(chat: ChatValue, head: string | null): string | null {
  * that. Costs the messages between them.
  */
 function wayOf(chat: ChatValue, { id, at, createdAt }: EndsRecord, path: Path, marks: readonly Mark[]): Way {
-  const fork = chat.messages.get(path.fork ?? '');
+  const fork = recordAt(chat, path.fork);
   const spoken = spokenAt(chat, path.head);
   const named = marks.find((mark) => {
     const key = messageOfMark(mark);

@@ -1,4 +1,4 @@
-import { parentOf, type ChatValue } from './graph.ts';
+import type { ChatValue } from './graph.ts';
 
 /**
  * Aligning two ways of a conversation.
@@ -18,18 +18,13 @@ export interface Aligned<T> {
 
 /** The last common message of two chains, by key; null where they share none. */
 export function ancestorOf(chat: ChatValue, a: string | null, b: string | null): string | null {
-  const depth = (key: string): number => chat.depths.get(key) ?? 0;
-  const above = (key: string): string | null => {
-    const record = chat.messages.get(key);
-    return (record && parentOf(chat, record)?.key) ?? null;
-  };
-  let [left, right] = [a, b];
-  while (left !== null && right !== null && left !== right) {
-    const by = depth(left) - depth(right);
-    if (by >= 0) left = above(left);
-    if (by <= 0) right = above(right);
+  let [left, right] = [chat.messages.get(a ?? ''), chat.messages.get(b ?? '')];
+  while (left && right && left !== right) {
+    const by = left.depth - right.depth;
+    if (by >= 0) left = left.parent;
+    if (by <= 0) right = right.parent;
   }
-  return left === right ? left : null;
+  return left && right ? left.record.key : null;
 }
 
 /** Two lists, aligned: `said` returns equal texts for equal items, `kind` says which items may stand side by side. */

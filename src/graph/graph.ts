@@ -10,8 +10,8 @@ import type { UIMessage } from 'ai';
  * derives what is shown.
  *
  * Records are values and never change. A {@link ChatValue} is the one thing that changes in place, by `join()` only: records by
- * their keys, and beside them the index that walks need (children in order, depths, keys by id). So a turn costs the same in a
- * chat of ten messages and in one of a hundred thousand.
+ * their keys, messages linked with their parents and children. So a turn costs the same in a chat of ten messages and in one of
+ * a hundred thousand.
  *
  * A missing record is no error. A message may come before its parent, an end before its message, and a damaged disk may link
  * parents into a ring: a chain then begins at its first known message, and the oldest message of a ring has no parent. All
@@ -106,19 +106,29 @@ export interface ChatDelta {
 /** No records. */
 export const NOTHING: ChatDelta = { messages: [], ends: [], marks: [] };
 
+/** A known message, linked with those before and behind it. */
+export interface LinkedMessage {
+  readonly record: MessageRecord;
+  /** Undefined for a first message, for one whose parent is not known, and where a ring is cut. */
+  readonly parent: LinkedMessage | undefined;
+  /** In the order of `(at, key)`. */
+  readonly children: readonly LinkedMessage[];
+  /** How many messages its chain has, itself included: 1 without a parent. */
+  readonly depth: number;
+}
+
 /** All known records of a chat. Only `join()` changes it. */
 export interface ChatValue {
-  readonly messages: ReadonlyMap<string, MessageRecord>;
+  /** By key. */
+  readonly messages: ReadonlyMap<string, LinkedMessage>;
   readonly ends: ReadonlyMap<string, EndsRecord>;
   readonly marks: ReadonlyMap<string, Mark>;
-  /** The keys of a message's children, in the order of `(at, key)`; the first messages of the chat under null. */
-  readonly children: ReadonlyMap<string | null, readonly string[]>;
-  /** The keys of an id, in the order in which they came. */
-  readonly keysOf: ReadonlyMap<string, readonly string[]>;
-  /** How many messages a chain has, its last one included: 1 where no parent is known. */
-  readonly depths: ReadonlyMap<string, number>;
-  /** Messages that would close a ring, and whose parent is ignored for that. */
-  readonly cut: ReadonlySet<string>;
+  /** The first messages of the chat, in the order of `(at, key)`. */
+  readonly first: readonly LinkedMessage[];
+  /** Messages whose parent is not known, by its key, in the same order. */
+  readonly orphans: ReadonlyMap<string, readonly LinkedMessage[]>;
+  /** The index of {@link keysWithId}, once it is made. */
+  ids: Map<string, string[]> | undefined;
   /** Messages of which two copies with different places met here: the disk of one of them is damaged. */
   readonly twoPlaces: ReadonlySet<string>;
   /** The ids of the marks about a branch record, by its id. */
@@ -148,14 +158,42 @@ export function lastRev({ versions }: MessageRecord): number {
   return versions.reduce((max, { rev }) => Math.max(max, rev), 0);
 }
 
+/** The message with a key; undefined for an unknown one. */
+export function recordAt({ messages }: ChatValue, key: string | null | undefined): MessageRecord | undefined {
+  return messages.get(key ?? '')?.record;
+}
+
+/** The messages of a chat, in no particular order. */
+export function* eachRecord({ messages }: ChatValue): Generator<MessageRecord> {
+  for (const { record } of messages.values()) yield record;
+}
+
 /** The parent of a message; undefined for a first one, for one whose parent is not known, and where a ring is cut. */
-export function parentOf({ messages, cut }: ChatValue, record: MessageRecord): MessageRecord | undefined {
-  return record.parent === null || cut.has(record.key) ? undefined : messages.get(record.parent);
+export function parentOf({ messages }: ChatValue, { key }: MessageRecord): MessageRecord | undefined {
+  return messages.get(key)?.parent?.record;
+}
+
+/** Whether a message would close a ring, and its parent is ignored for that. */
+export function isCut({ messages }: ChatValue, { key, parent }: MessageRecord): boolean {
+  return parent !== null && messages.has(parent) && !messages.get(key)?.parent;
+}
+
+/** The children of a message, or of one that is not known; for null the first messages. */
+export function childrenOf(
+  { messages, first, orphans }: ChatValue,
+  parent: string | null,
+): readonly LinkedMessage[] {
+  return parent === null ? first : (messages.get(parent)?.children ?? orphans.get(parent) ?? []);
+}
+
+/** The length of a chain, from its first known message to the one with this key; 0 for none. */
+export function depthOf({ messages }: ChatValue, key: string | null | undefined): number {
+  return messages.get(key ?? '')?.depth ?? 0;
 }
 
 /** The messages from `key` up to the first known one; none for null or an unknown key. */
-export function* upward(chat: ChatValue, key: string | null): Generator<MessageRecord> {
-  for (let at = key === null ? undefined : chat.messages.get(key); at; at = parentOf(chat, at)) yield at;
+export function* upward({ messages }: ChatValue, key: string | null): Generator<MessageRecord> {
+  for (let at = messages.get(key ?? ''); at; at = at.parent) yield at.record;
 }
 
 /** The keys from the first known message to `key`, both included; `from` and all before it are left out. */
@@ -173,14 +211,14 @@ export function chainOf(chat: ChatValue, key: string | null, from: string | null
  * heads, each message between them is visited once.
  */
 export function holds(chat: ChatValue, head: string | null, key: string, passed?: Set<string>): boolean {
-  const depth = chat.depths.get(key);
-  if (depth === undefined || head === null) return false;
-  let at = chat.messages.get(head);
-  while (at && (chat.depths.get(at.key) as number) > depth && !passed?.has(at.key)) {
-    passed?.add(at.key);
-    at = parentOf(chat, at);
+  const wanted = chat.messages.get(key);
+  if (!wanted) return false;
+  let at = chat.messages.get(head ?? '');
+  while (at && at.depth > wanted.depth && !passed?.has(at.record.key)) {
+    passed?.add(at.record.key);
+    at = at.parent;
   }
-  return at?.key === key;
+  return at === wanted;
 }
 
 /** Those of these ends that are no ancestor of another, in any order; unknown ends are kept. */
@@ -205,13 +243,30 @@ export interface Lookup {
  */
 export function findKey(chat: ChatValue, idOrKey: string, { head }: Lookup): string | undefined {
   if (idOrKey.startsWith('key:')) return chat.messages.has(idOrKey) ? idOrKey : undefined;
-  const records = (chat.keysOf.get(idOrKey) ?? [])
-    .map((key) => chat.messages.get(key) as MessageRecord)
+  const records = keysWithId(chat, idOrKey)
+    .map((key) => recordAt(chat, key) as MessageRecord)
     .filter((record) => !isGone(record));
   const onChain = records.filter(({ key }) => holds(chat, head, key));
-  const depth = ({ key }: MessageRecord): number => chat.depths.get(key) as number;
-  const nearest = onChain.toSorted((a, b) => depth(a) - depth(b)).at(-1);
+  const nearest = onChain.toSorted((a, b) => depthOf(chat, a.key) - depthOf(chat, b.key)).at(-1);
   return (nearest ?? records.toSorted(compareAt).at(-1))?.key;
+}
+
+/** The keys of the messages that have or had an id. The first question makes the index, `join()` continues it. */
+export function keysWithId(chat: ChatValue, id: string): readonly string[] {
+  if (!chat.ids) {
+    chat.ids = new Map();
+    for (const record of eachRecord(chat)) addIds(chat.ids, record);
+  }
+  return chat.ids.get(id) ?? [];
+}
+
+/** Adds a message to the index of {@link keysWithId}. */
+export function addIds(ids: Map<string, string[]>, { key, id, versions }: MessageRecord): void {
+  for (const one of [id, ...versions.map((version) => version.id ?? id)]) {
+    const keys = ids.get(one);
+    if (!keys) ids.set(one, [key]);
+    else if (!keys.includes(key)) keys.push(key);
+  }
 }
 
 // ------------------------------------------------------------------ growing messages

@@ -1,6 +1,8 @@
 import {
   compareAt,
+  eachRecord,
   parentOf,
+  recordAt,
   type ChatValue,
   type MessageRecord,
   isVisible,
@@ -33,7 +35,7 @@ export function graphData(
   growingOf?: GrowingOf,
 ): GraphData {
   const shown = shownFrom(chat, growingOf);
-  const records = [...chat.messages.values()].filter((record) => isVisible(record, growingOf));
+  const records = [...eachRecord(chat)].filter((record) => isVisible(record, growingOf));
   const before = (record: MessageRecord): MessageRecord | undefined =>
     shown(parentOf(chat, record)?.key ?? null);
   return {
@@ -44,7 +46,7 @@ export function graphData(
       return { name, headMessageId: record?.id ?? null, headKey: record?.key ?? null, isActive };
     }),
     checkpoints: checkpoints.flatMap(({ name, key }) => {
-      const record = chat.messages.get(key);
+      const record = recordAt(chat, key);
       return record ? [{ name, messageId: record.id, messageKey: key }] : [];
     }),
   };
@@ -58,7 +60,7 @@ function shownFrom(
   const known = new Map<string, MessageRecord | undefined>();
   return (key) => {
     const passed: string[] = [];
-    let at = chat.messages.get(key ?? '');
+    let at = recordAt(chat, key);
     for (; at && !isVisible(at, growingOf); at = parentOf(chat, at)) {
       if (known.has(at.key)) {
         at = known.get(at.key);

@@ -1,10 +1,11 @@
 import {
+  addIds,
   compareAt,
   hasWords,
-  parentOf,
   type ChatDelta,
   type ChatValue,
   type EndsRecord,
+  type LinkedMessage,
   type Mark,
   type MessageRecord,
   type Version,
@@ -26,8 +27,10 @@ import { recordOf } from './marks.ts';
 export function join(into: ChatValue, from: ChatDelta): Joined {
   const chat = into as WritableChat;
   const joined: WritableJoined = { messages: [], ends: [], marks: [], isMoved: false };
-  for (const record of from.messages) joinMessage(chat, record, joined);
-  if (joined.isMoved) reindex(chat);
+  const fresh: Link[] = [];
+  for (const record of from.messages) joinMessage(chat, record, joined, fresh);
+  if (joined.isMoved) linkAnew(chat);
+  else for (const message of fresh) link(chat, message);
   let parents: Parents | undefined;
   for (const record of from.ends) {
     const union = joinedEnds(chat, record);
@@ -44,7 +47,7 @@ export interface Joined {
   readonly messages: string[];
   readonly ends: string[];
   readonly marks: string[];
-  /** Whether known chains have changed: a message came after its descendants, or has another place now. */
+  /** Whether known chains have changed: a message came after its children, or has another place now. */
   readonly isMoved: boolean;
 }
 
@@ -58,10 +61,9 @@ export function createChat(records?: ChatDelta): ChatValue {
     messages: new Map(),
     ends: new Map(),
     marks: new Map(),
-    children: new Map(),
-    keysOf: new Map(),
-    depths: new Map(),
-    cut: new Set(),
+    first: [],
+    orphans: new Map(),
+    ids: undefined,
     twoPlaces: new Set(),
     marksOf: new Map(),
     lastAt: 0,
@@ -72,46 +74,65 @@ export function createChat(records?: ChatDelta): ChatValue {
 }
 
 /** All records of a chat, parents before their children. */
-export function recordsOf({ messages, ends, marks, depths }: ChatValue): ChatDelta {
+export function recordsOf({ messages, ends, marks }: ChatValue): ChatDelta {
   return {
-    messages: [...messages.values()].toSorted(
-      (a, b) => (depths.get(a.key) as number) - (depths.get(b.key) as number),
-    ),
+    messages: [...messages.values()].toSorted((a, b) => a.depth - b.depth).map(({ record }) => record),
     ends: [...ends.values()],
     marks: [...marks.values()],
   };
 }
 
 interface WritableChat extends ChatValue {
-  readonly messages: Map<string, MessageRecord>;
+  readonly messages: Map<string, Link>;
   readonly ends: Map<string, EndsRecord>;
   readonly marks: Map<string, Mark>;
-  readonly children: Map<string | null, string[]>;
-  readonly keysOf: Map<string, string[]>;
-  readonly depths: Map<string, number>;
-  readonly cut: Set<string>;
+  first: Link[];
+  readonly orphans: Map<string, Link[]>;
   readonly twoPlaces: Set<string>;
   readonly marksOf: Map<string, Set<string>>;
   lastAt: number;
   lastRev: number;
 }
 
-function joinMessage(chat: WritableChat, record: MessageRecord, joined: WritableJoined): void {
-  chat.lastAt = Math.max(chat.lastAt, record.at);
-  const known = chat.messages.get(record.key);
-  const next = known ? unitedMessage(known, record) : withVersions(record, united([], record.versions));
-  if (known && hasTwoPlaces(known, record)) chat.twoPlaces.add(record.key);
-  if (next === known) return;
-  chat.messages.set(next.key, next);
-  nameKey(chat, next.id, next.key);
-  const { id } = next.versions.at(-1) as Version;
-  if (id !== undefined) nameKey(chat, id, next.key);
-  const isFollowed = chat.children.has(next.key) || next.parent === next.key;
-  const isMoved = known ? hasTwoPlaces(known, next) : isFollowed;
-  if (!known && !isMoved) link(chat, next);
-  if (isMoved) joined.isMoved = true;
-  if (isMoved || next.versions !== known?.versions) joined.messages.push(next.key);
+/** A {@link LinkedMessage} that may change; one without a depth is not linked yet. */
+interface Link extends LinkedMessage {
+  record: MessageRecord;
+  parent: Link | undefined;
+  children: Link[];
+  depth: number;
 }
+
+/** Joins a message, and adds it to `fresh` if it is to be linked. */
+function joinMessage(chat: WritableChat, record: MessageRecord, joined: WritableJoined, fresh: Link[]): void {
+  const { key, at } = record;
+  if (at > chat.lastAt) chat.lastAt = at;
+  const known = chat.messages.get(key);
+  if (!known) {
+    const made = { record: withVersions(record, united([], record.versions)), ...unlinked() };
+    chat.messages.set(key, made);
+    fresh.push(made);
+    if (chat.ids) addIds(chat.ids, made.record);
+    if (chat.orphans.has(key)) joined.isMoved = true;
+    joined.messages.push(key);
+    return;
+  }
+  const before = known.record;
+  const next = unitedMessage(before, record);
+  if (hasTwoPlaces(before, record)) chat.twoPlaces.add(key);
+  if (next === before) return;
+  known.record = next;
+  if (chat.ids) addIds(chat.ids, next);
+  const isMoved = hasTwoPlaces(before, next);
+  if (isMoved) joined.isMoved = true;
+  if (isMoved || next.versions !== before.versions) joined.messages.push(key);
+}
+
+function unlinked(): Pick<Link, 'parent' | 'children' | 'depth'> {
+  return { parent: undefined, children: NONE, depth: 0 };
+}
+
+/** The children of all messages without any. */
+const NONE: Link[] = [];
 
 function withVersions(record: MessageRecord, versions: readonly Version[]): MessageRecord {
   return versions === record.versions ? record : { ...record, versions };
@@ -218,8 +239,7 @@ export type Parents = ReadonlyMap<string, string | null>;
 /** The parents of these messages, as a chat has them after joining them. */
 function parentsIn(chat: ChatValue, messages: readonly MessageRecord[]): Parents {
   const parents = new Map<string, string | null>();
-  for (const { key } of messages)
-    parents.set(key, parentOf(chat, chat.messages.get(key) as MessageRecord)?.key ?? null);
+  for (const { key } of messages) parents.set(key, chat.messages.get(key)?.parent?.record.key ?? null);
   return parents;
 }
 
@@ -274,25 +294,48 @@ export function canonical(value: unknown): string {
   );
 }
 
-// ------------------------------------------------------------------ the index
+// ------------------------------------------------------------------ links
 
-function nameKey({ keysOf }: WritableChat, id: string, key: string): void {
-  const keys = keysOf.get(id);
-  if (!keys) keysOf.set(id, [key]);
-  else if (!keys.includes(key)) keys.push(key);
+/** Links a message, and first those before it that are not linked. A ring is cut before its oldest message, in every replica. */
+function link(chat: WritableChat, message: Link): void {
+  const path: Link[] = [];
+  let at: Link | undefined = message;
+  for (; at?.depth === 0; at = parentIn(chat, at)) {
+    at.depth = PASSED;
+    path.push(at);
+  }
+  if (at?.depth === PASSED) {
+    const [oldest] = path.slice(path.indexOf(at)).toSorted((a, b) => compareAt(a.record, b.record));
+    for (const one of path) one.depth = 0;
+    attach(chat, oldest as Link, undefined);
+    for (const one of path) link(chat, one);
+  } else
+    for (const one of path.toReversed()) {
+      attach(chat, one, at);
+      at = one;
+    }
 }
 
-/**
- * Puts a message without children into the index. Nearly every one comes last among its siblings; for others a binary search
- * finds the place.
- */
-function link({ messages, children, depths }: WritableChat, record: MessageRecord): void {
-  const { key, parent } = record;
-  depths.set(key, (depths.get(parent ?? '') ?? 0) + 1);
-  const siblings = children.get(parent);
-  if (!siblings) return void children.set(parent, [key]);
-  const isBefore = (at: number): boolean =>
-    compareAt(messages.get(siblings[at] as string) as MessageRecord, record) < 0;
+/** The depth of a message while the walk to its first ancestor passes it. */
+const PASSED = -1;
+
+function parentIn({ messages }: WritableChat, { record }: Link): Link | undefined {
+  return record.parent === null ? undefined : messages.get(record.parent);
+}
+
+function attach(chat: WritableChat, message: Link, parent: Link | undefined): void {
+  const key = message.record.parent;
+  message.parent = parent;
+  message.depth = (parent?.depth ?? 0) + 1;
+  if (parent) parent.children = inOrder(parent.children, message);
+  else if (key === null || chat.messages.has(key)) chat.first = inOrder(chat.first, message);
+  else chat.orphans.set(key, inOrder(chat.orphans.get(key) ?? [], message));
+}
+
+/** Adds a message to its siblings. Nearly every one comes last; for others a binary search finds the place. */
+function inOrder(siblings: Link[], message: Link): Link[] {
+  if (siblings.length === 0) return [message];
+  const isBefore = (at: number): boolean => compareAt((siblings[at] as Link).record, message.record) < 0;
   let [from, to] = [0, siblings.length];
   if (isBefore(to - 1)) from = to;
   while (from < to) {
@@ -300,35 +343,14 @@ function link({ messages, children, depths }: WritableChat, record: MessageRecor
     if (isBefore(middle)) from = middle + 1;
     else to = middle;
   }
-  siblings.splice(to, 0, key);
+  siblings.splice(to, 0, message);
+  return siblings;
 }
 
-/** Rebuilds the index where known chains have changed: a message came after its descendants, or moved. */
-function reindex(chat: WritableChat): void {
-  for (const index of [chat.children, chat.depths, chat.cut]) index.clear();
-  for (const record of chat.messages.values()) measure(chat, record);
-  for (const record of [...chat.messages.values()].toSorted(compareAt)) {
-    const parent = chat.cut.has(record.key) ? null : record.parent;
-    const siblings = chat.children.get(parent);
-    if (siblings) siblings.push(record.key);
-    else chat.children.set(parent, [record.key]);
-  }
-}
-
-/** Computes the depths on the way up from a message. A ring is cut before its oldest message, in every replica. */
-function measure(chat: WritableChat, record: MessageRecord): void {
-  const path: MessageRecord[] = [];
-  const passed = new Set<MessageRecord>();
-  let at: MessageRecord | undefined = record;
-  for (; at && !chat.depths.has(at.key) && !passed.has(at); at = parentOf(chat, at)) {
-    path.push(at);
-    passed.add(at);
-  }
-  if (at && passed.has(at)) {
-    const [oldest] = path.slice(path.indexOf(at)).toSorted(compareAt);
-    chat.cut.add((oldest as MessageRecord).key);
-    return measure(chat, record);
-  }
-  let depth = chat.depths.get(at?.key ?? '') ?? 0;
-  for (const one of path.toReversed()) chat.depths.set(one.key, (depth += 1));
+/** Links all messages again: known chains have changed. */
+function linkAnew(chat: WritableChat): void {
+  chat.first = [];
+  chat.orphans.clear();
+  for (const message of chat.messages.values()) Object.assign(message, unlinked());
+  for (const message of chat.messages.values()) link(chat, message);
 }

@@ -4,11 +4,16 @@ import {
   isVisible,
   NO_GROWTH,
   type GrowingOf,
+  childrenOf,
   compareAt,
+  depthOf,
+  isCut,
   parentOf,
+  recordAt,
   shownVersion,
   upward,
   type ChatValue,
+  type LinkedMessage,
   type MessageRecord,
   type MessageStatus,
 } from './graph.ts';
@@ -57,7 +62,7 @@ export function infoOf(
   let parent = parentOf(chat, record);
   while (parent && isGone(parent)) parent = parentOf(chat, parent);
   const { id = record.id, parts, preview, rev } = grownVersion(record, growingOf);
-  const depth = chat.depths.get(record.key) as number;
+  const depth = depthOf(chat, record.key);
   const known = infos.get(record);
   const isPlace =
     known && known.id === id && known.parentKey === (parent?.key ?? null) && known.depth === depth;
@@ -106,27 +111,22 @@ export function siblingsOf(
   key: string,
   growingOf: GrowingOf = NO_GROWTH,
 ): readonly string[] {
-  const record = chat.messages.get(key);
+  const record = recordAt(chat, key);
   if (!record) return [];
-  const siblings = versionsUnder(chat, reached, parentKeyOf(chat, record), growingOf);
-  return siblings.filter((other) => chat.messages.get(other)?.role === record.role);
-}
-
-/** The key of the parent in the index `children`. */
-function parentKeyOf({ cut }: ChatValue, { key, parent }: MessageRecord): string | null {
-  return cut.has(key) ? null : parent;
-}
-
-function versionsUnder(
-  chat: ChatValue,
-  reached: Keys,
-  parent: string | null,
-  growingOf: GrowingOf,
-): readonly string[] {
-  const keys = chat.children.get(parent) ?? [];
-  return keys.filter(
-    (key) => reached.has(key) && isVisible(chat.messages.get(key) as MessageRecord, growingOf),
+  const siblings = childrenOf(chat, isCut(chat, record) ? null : record.parent);
+  return versionsAmong(
+    siblings.filter((other) => other.record.role === record.role),
+    reached,
+    growingOf,
   );
+}
+
+/** The keys of those messages that show and are on a live branch. */
+function versionsAmong(messages: readonly LinkedMessage[], reached: Keys, growingOf: GrowingOf): string[] {
+  const keys: string[] = [];
+  for (const { record } of messages)
+    if (reached.has(record.key) && isVisible(record, growingOf)) keys.push(record.key);
+  return keys;
 }
 
 /** A message with more than one continuation. */
@@ -141,13 +141,15 @@ export interface Fork {
 /** The forks on live branches, in the order in which they were made. */
 export function forksOf(chat: ChatValue, reached: Keys, growingOf: GrowingOf = NO_GROWTH): Fork[] {
   const forks: Fork[] = [];
-  for (const [parent, keys] of chat.children) {
-    if (keys.length < 2) continue;
-    const children = versionsUnder(chat, reached, parent, growingOf);
-    const parentId = chat.messages.get(parent ?? '')?.id ?? null;
-    if (children.length > 1) forks.push({ parentId, parentKey: parent, children });
-  }
-  const second = ({ children }: Fork): MessageRecord =>
-    chat.messages.get(children[1] as string) as MessageRecord;
+  const add = (parentKey: string | null, messages: readonly LinkedMessage[]): void => {
+    if (messages.length < 2) return;
+    const children = versionsAmong(messages, reached, growingOf);
+    const parentId = recordAt(chat, parentKey)?.id ?? null;
+    if (children.length > 1) forks.push({ parentId, parentKey, children });
+  };
+  add(null, chat.first);
+  for (const [key, messages] of chat.orphans) add(key, messages);
+  for (const [key, { children }] of chat.messages) add(key, children);
+  const second = ({ children }: Fork): MessageRecord => recordAt(chat, children[1]) as MessageRecord;
   return forks.toSorted((a, b) => compareAt(second(a), second(b)));
 }

@@ -1,5 +1,14 @@
 import type { Way } from './branches.ts';
-import { chainOf, shownVersion, upward, type ChatValue, type MessageRecord } from './graph.ts';
+import {
+  chainOf,
+  childrenOf,
+  depthOf,
+  recordAt,
+  shownVersion,
+  upward,
+  type ChatValue,
+  type MessageRecord,
+} from './graph.ts';
 import type { Joined } from './join.ts';
 
 /**
@@ -106,25 +115,27 @@ const NO_ORIGIN: Origin = { from: undefined, at: null, first: null };
 
 /** What a list shows of a branch. Cheap, unless its own first message has no text, or that of an older version. */
 export function labelOf(chat: ChatValue, way: Way, origin: Origin = NO_ORIGIN): BranchLabel {
-  const depth = (key: string | null): number => chat.depths.get(key ?? '') ?? 0;
   return {
     label: way.isNamed ? way.name : (firstWords(chat, way, origin) ?? way.name),
     forkedFrom: origin.from,
     forkedAt: origin.at,
-    ownCount: depth(way.head) - depth(origin.at),
+    ownCount: depthOf(chat, way.head) - depthOf(chat, origin.at),
   };
 }
 
 /** The first words of its own that the oldest version of the same message does not have; else its first words. */
 function firstWords(chat: ChatValue, { head }: Way, { first, at }: Origin): string | undefined {
-  const own = first === null ? undefined : chat.messages.get(first);
+  const own = recordAt(chat, first);
   if (!own) return undefined;
-  const preview = (key: string): string => shownVersion(chat.messages.get(key) as MessageRecord).preview;
-  const oldest = chat.children.get(own.parent)?.[0] ?? own.key;
-  const [words, others] = [preview(own.key), oldest === own.key ? '' : preview(oldest)];
+  const { record: oldest = own } = childrenOf(chat, own.parent)[0] ?? {};
+  const [words, others] = [previewIn(own), oldest === own ? '' : previewIn(oldest)];
   if (words !== '' && words !== others) return differing(words, others);
-  const next = chainOf(chat, head, at).map(preview);
+  const next = chainOf(chat, head, at).map((key) => previewIn(recordAt(chat, key) as MessageRecord));
   return next.find((one) => one !== '' && one !== words) ?? (words || undefined);
+}
+
+function previewIn(record: MessageRecord): string {
+  return shownVersion(record).preview;
 }
 
 /** The words, without a long beginning that the other ones share. */

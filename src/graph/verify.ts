@@ -1,5 +1,15 @@
 import type { UIMessage } from 'ai';
-import { compareAt, type ChatValue, type MessageRecord, isVisible, type GrowingOf } from './graph.ts';
+import {
+  childrenOf,
+  compareAt,
+  eachRecord,
+  isCut,
+  isVisible,
+  type ChatValue,
+  type GrowingOf,
+  type LinkedMessage,
+  type MessageRecord,
+} from './graph.ts';
 import type { Way } from './branches.ts';
 import { marksOfKind, subjectOf, type CheckpointValue } from './marks.ts';
 import { reachableFrom } from './messages.ts';
@@ -12,7 +22,7 @@ import { reachableFrom } from './messages.ts';
  * another place than it was written, and messages that no branch reaches. A new branch mends the last of these.
  */
 export function verify(chat: ChatValue, ways: readonly Way[], growingOf?: GrowingOf): Finding[] {
-  const records = [...chat.messages.values()].toSorted(compareAt);
+  const records = [...eachRecord(chat)].toSorted(compareAt);
   return [
     ...records.flatMap((record) => placeFindings(chat, record)),
     ...unreachedEnds(chat, ways, growingOf).map(unreached),
@@ -64,7 +74,7 @@ function placeFindings(chat: ChatValue, record: MessageRecord): Finding[] {
   const findings: Finding[] = [];
   if (chat.twoPlaces.has(key))
     findings.push(about(record, 'two-parents', 'was found in two places: it is shown in the older one.'));
-  if (chat.cut.has(key))
+  if (isCut(chat, record))
     findings.push(about(record, 'cycle', 'follows itself: it is shown as a first message.'));
   else if (parent !== null && !chat.messages.has(parent))
     findings.push(
@@ -91,12 +101,11 @@ export function unreachedEnds(chat: ChatValue, ways: readonly Way[], growingOf?:
     chat,
     ways.map(({ head }) => head),
   );
-  const isLost = (key: string): boolean => {
-    const record = chat.messages.get(key);
-    return record !== undefined && !reached.has(key) && isVisible(record, growingOf);
-  };
-  const lost = [...chat.messages.values()].filter(({ key }) => isLost(key));
-  return lost.filter(({ key }) => !(chat.children.get(key) ?? []).some(isLost)).toSorted(compareAt);
+  const isLost = ({ record }: LinkedMessage): boolean =>
+    !reached.has(record.key) && isVisible(record, growingOf);
+  const lost = [...chat.messages.values()].filter((message) => isLost(message));
+  const last = lost.filter(({ children }) => !children.some(isLost));
+  return last.map(({ record }) => record).toSorted(compareAt);
 }
 
 function endFindings({ ends, messages }: ChatValue): Finding[] {
@@ -128,7 +137,7 @@ export function verifyBodies(
   return records.flatMap((record) => {
     const body = bodies.get(record.key);
     const { parts, status } = record.versions.at(-1) ?? { parts: 0, status: 'complete' };
-    const isFollowed = status !== 'streaming' && chat.children.has(record.key);
+    const isFollowed = status !== 'streaming' && childrenOf(chat, record.key).length > 0;
     const tools = isFollowed ? unanswered(body) : [];
     return [
       ...(parts > 0 && !body?.parts?.length ? [about(record, 'missing-body', 'has lost its words.')] : []),

@@ -6,6 +6,7 @@ import {
   findKey,
   holds,
   isGone,
+  recordAt,
   shownVersion,
   type ChatValue,
   type MessageRecord,
@@ -82,7 +83,7 @@ export async function getMessage(
   door.expectTexts({ chatId, id: idOrKey });
   const read = await readChat(store, chatId);
   const key = findKey(read.chat, idOrKey, { head: read.active?.head ?? null });
-  const record = key === undefined ? undefined : read.chat.messages.get(key);
+  const record = recordAt(read.chat, key);
   return record && !isGone(record) ? (await nodesOf(store, read, [record.key]))[0] : undefined;
 }
 
@@ -117,7 +118,7 @@ export async function listBranches(store: Readable, chatId: string): Promise<Bra
   return live.map((way) => ({
     id: way.id,
     name: way.name,
-    headMessageId: idOf(chat.messages.get(way.head ?? '')),
+    headMessageId: idOf(recordAt(chat, way.head)),
     headKey: way.head,
     isActive: way === active,
     messageCount: chainKeys(chat, way.head, Infinity).length,
@@ -132,7 +133,7 @@ export async function listCheckpoints(store: Readable, chatId: string): Promise<
   const infos = checkpointsOf(chat).map(({ id, name, key, createdAt }): CheckpointInfo => ({
     id,
     name,
-    messageId: idOf(chat.messages.get(key)) as string,
+    messageId: idOf(recordAt(chat, key)) as string,
     messageKey: key,
     createdAt,
   }));
@@ -190,13 +191,13 @@ function activeOf(chat: ChatValue, live: readonly Way[], { local }: ChatRecords)
 /** The keys of a chain, without removed messages. */
 function chainKeys(chat: ChatValue, head: string | null, limit: number): string[] {
   if (limit <= 0) return [];
-  const keys = chainOf(chat, head).filter((key) => !isGone(chat.messages.get(key) as MessageRecord));
+  const keys = chainOf(chat, head).filter((key) => !isGone(recordAt(chat, key) as MessageRecord));
   return keys.slice(-limit);
 }
 
 async function nodesOf(store: Readable, read: Read, keys: readonly string[]): Promise<MessageNode[]> {
   const { chatId, chat, growingOf, seq: moment } = read;
-  const records = keys.map((key) => chat.messages.get(key) as MessageRecord);
+  const records = keys.map((key) => recordAt(chat, key) as MessageRecord);
   const bodies = await store.bodies(chatId, keys, records);
   if (bodies.size < keys.length) {
     // A message that was growing when the chat was read may have ended before its body was read.
@@ -207,7 +208,7 @@ async function nodesOf(store: Readable, read: Read, keys: readonly string[]): Pr
   return records.map((record) => {
     const { preview: _preview, parts: _parts, seq = 0, ...info } = infoOf(chat, record, growingOf);
     const id = idOf(record) as string;
-    const parentId = idOf(chat.messages.get(info.parentKey ?? ''));
+    const parentId = idOf(recordAt(chat, info.parentKey));
     const nothing = { id, role: record.role as UIMessage['role'], parts: [] };
     return { ...info, id, parentId, seq, chatId, data: bodies.get(record.key)?.message ?? nothing };
   });

@@ -1,5 +1,5 @@
 import type { UIMessage } from 'ai';
-import { isGone, type ChatValue, type MessageRecord, textOf } from '../graph/graph.ts';
+import { isGone, recordAt, textOf, type ChatValue, type MessageRecord } from '../graph/graph.ts';
 import { createChat, join } from '../graph/join.ts';
 import * as door from './door.ts';
 import { reachedBy } from './reads.ts';
@@ -118,9 +118,7 @@ class ChatIndex {
     join(this.#chat, records);
     const growing = new Set(records.growing.map(({ key }) => key));
     const keys = new Set([...this.#growing, ...growing, ...records.messages.map(({ key }) => key)]);
-    const found = [...keys]
-      .map((key) => this.#chat.messages.get(key))
-      .filter((record) => record !== undefined);
+    const found = [...keys].map((key) => recordAt(this.#chat, key)).filter((record) => record !== undefined);
     const rest = restNow();
     for (let at = 0; at < found.length; at += BATCH) {
       const some = found.slice(at, at + BATCH);
@@ -147,12 +145,12 @@ class ChatIndex {
     const { messages } = this.#chat;
     const scope = keys ?? (deleted ? messages : (this.#reached ??= reachedBy(this.#chat)));
     const isWanted = (key: string): boolean => {
-      const record = messages.get(key);
+      const record = recordAt(this.#chat, key);
       return !!record && !isGone(record) && (roles?.includes(record.role) ?? true) && scope.has(key);
     };
     const found: [MessageRecord, number][] = [];
     for (const [key, rank] of await this.#words.find(terms, isWanted, rest))
-      found.push([messages.get(key) as MessageRecord, rank]);
+      found.push([recordAt(this.#chat, key) as MessageRecord, rank]);
     return found.toSorted(([a, x], [b, y]) => y - x || (b.seq ?? 0) - (a.seq ?? 0));
   }
 }

@@ -101,7 +101,7 @@ function opened(name: string): TimedRun {
       const fresh = new IndexedDBContextStore(name);
       const records = await fresh.load('c');
       const chat = createChat(records);
-      const last = [...chat.messages.values()].slice(-200);
+      const last = [...chat.messages.values()].slice(-200).map(({ record }) => record);
       const bodies = await fresh.bodies(
         'c',
         last.map(({ key }) => key),

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { Branches } from '../../src/graph/branches.ts';
+import { depthOf, eachRecord, isCut, type ChatValue } from '../../src/graph/graph.ts';
 import { createChat, join } from '../../src/graph/join.ts';
 import { joined, live, records, said } from '../support/records.ts';
 
@@ -10,7 +11,7 @@ describe('branches of damaged and of large chats', () => {
   it('twenty thousand messages in a row, also backwards, are a branch', () => {
     const chat = joined({ ...records(line.toReversed(), { main: [`m${COUNT - 1}`, 'm1'] }) });
     expect(live(chat).map(({ head }) => head)).toEqual([`m${COUNT - 1}`]);
-    expect(chat.depths.get(`m${COUNT - 1}`)).toBe(COUNT);
+    expect(depthOf(chat, `m${COUNT - 1}`)).toBe(COUNT);
   });
 
   it('a ring of as many is cut at its oldest message, and opens again when one has another place', () => {
@@ -18,10 +19,10 @@ describe('branches of damaged and of large chats', () => {
     const branches = new Branches(chat);
     branches.update(join(chat, records([...line.slice(1), said('m0', `m${COUNT - 1}`)], { main: ['m50'] })));
     expect(branches.live.map(({ head }) => head)).toEqual(['m50']);
-    expect([...chat.cut]).toEqual(['m0']);
+    expect(cutIn(chat)).toEqual(['m0']);
     branches.update(join(chat, records([said('m60', null, { at: 1 })])));
-    expect([...chat.cut]).toEqual([]);
-    expect(chat.depths.get('m50')).toBe(COUNT - 60 + 51);
+    expect(cutIn(chat)).toEqual([]);
+    expect(depthOf(chat, 'm50')).toBe(COUNT - 60 + 51);
   });
 
   it('five thousand ends of one record are branches, half of which another one stands behind', () => {
@@ -34,3 +35,7 @@ describe('branches of damaged and of large chats', () => {
     expect(branches.live.filter(({ head }) => head === 'q9999').length).toBe(1);
   });
 });
+
+function cutIn(chat: ChatValue): string[] {
+  return [...eachRecord(chat)].filter((record) => isCut(chat, record)).map(({ key }) => key);
+}

@@ -150,7 +150,7 @@ function expectNeverLess(some: fc.Arbitrary<World>, all: (chat: ChatValue) => Re
 
 /** Everything that was said, one text each. */
 function everythingIn(chat: ChatValue): Set<string> {
-  const versions = [...chat.messages.values()].flatMap(({ key, versions }) =>
+  const versions = recordsOf(chat).messages.flatMap(({ key, versions }) =>
     versions.filter(hasWords).map(({ rev, by, sum }) => `${key} ${rev} ${by} ${sum}`),
   );
   return new Set([...versions, ...chat.messages.keys(), ...chat.ends.keys(), ...chat.marks.keys()]);

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { findKey, type ChatValue } from '../../src/graph/graph.ts';
+import { findKey, recordAt, type ChatValue } from '../../src/graph/graph.ts';
 import { infoOf, reachableFrom, siblingsOf } from '../../src/graph/messages.ts';
 import { joined, live, records, reserved, said } from '../support/records.ts';
 
@@ -41,7 +41,7 @@ describe('the versions of a message', () => {
     expect(siblingsOf(chat, reached(chat), 'a9', growing(1))).toEqual(['a3', 'a6', 'a9']);
     // Of a draft that is of another version, nothing is shown.
     expect(siblingsOf(chat, reached(chat), 'a9', growing(2))).toEqual(['a3', 'a9']);
-    expect(infoOf(chat, chat.messages.get('a6')!, growing(1))).toMatchObject({ parts: 1, preview: 'Once' });
+    expect(infoOf(chat, recordAt(chat, 'a6')!, growing(1))).toMatchObject({ parts: 1, preview: 'Once' });
   });
 });
 
@@ -49,13 +49,13 @@ describe('a message', () => {
   it('learns of its parent when that comes later', () => {
     const parts = [records([said('a2', 'q1')]), records([said('q1', null, { id: 'asked' })])];
     const chat = joined(parts[0]!);
-    expect(infoOf(chat, chat.messages.get('a2')!)).toMatchObject({
+    expect(infoOf(chat, recordAt(chat, 'a2')!)).toMatchObject({
       parentId: null,
       parentKey: null,
       depth: 1,
     });
     const whole = joined(...parts);
-    expect(infoOf(whole, whole.messages.get('a2')!)).toMatchObject({
+    expect(infoOf(whole, recordAt(whole, 'a2')!)).toMatchObject({
       parentId: 'asked',
       parentKey: 'q1',
       depth: 2,

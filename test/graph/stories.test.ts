@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { hasWords, isGone, type ChatDelta, type ChatValue } from '../../src/graph/graph.ts';
+import { hasWords, isGone, recordAt, type ChatDelta, type ChatValue } from '../../src/graph/graph.ts';
 import {
   deleted,
   joined,
@@ -22,7 +22,7 @@ function bothWays(...deltas: readonly ChatDelta[]): ChatValue[] {
 
 const heads = (chat: ChatValue): unknown[] => live(chat).map(({ head }) => head);
 const words = (chat: ChatValue, key: string): string[] =>
-  (chat.messages.get(key)?.versions ?? []).filter(hasWords).map(({ sum }) => sum);
+  (recordAt(chat, key)?.versions ?? []).filter(hasWords).map(({ sum }) => sum);
 
 describe('two accounts of a message', () => {
   it('agree on one version when a duplicated tab wrote two under one number', () => {
@@ -42,7 +42,7 @@ describe('two accounts of a message', () => {
     const back = records([takenBack('a2', 'q1')]);
     const answer = records([said('a2', 'q1', { rev: 2, sum: 'answer' })]);
     for (const chat of [...bothWays(begun, back, answer), ...bothWays(begun, answer, back)]) {
-      expect(isGone(chat.messages.get('a2')!)).toBe(false);
+      expect(isGone(recordAt(chat, 'a2')!)).toBe(false);
       expect(heads(chat)).toEqual(['a2']);
       expect(words(chat, 'a2')).toEqual(['answer']);
     }
@@ -62,7 +62,7 @@ describe('two accounts of a message', () => {
     const body = { id: 'm1', role: 'user' as const, parts: [] };
     const bare = records([said('m1', null)]);
     for (const chat of bothWays(bare, records([said('m1', null, { body })])))
-      expect(chat.messages.get('m1')?.versions).toMatchObject([{ body }]);
+      expect(recordAt(chat, 'm1')?.versions).toMatchObject([{ body }]);
   });
 });
 

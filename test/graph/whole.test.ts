@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { Branches } from '../../src/graph/branches.ts';
 import type { ChatValue } from '../../src/graph/graph.ts';
+import { recordsOf } from '../../src/graph/join.ts';
 import { markId } from '../../src/graph/marks.ts';
 import { graphData } from '../../src/graph/graphData.ts';
 import { unreachedEnds, verify, verifyBodies, type Finding } from '../../src/graph/verify.ts';
@@ -117,7 +118,7 @@ describe('checking a chat', () => {
       ['a2', { id: 'a2', role: 'assistant' as const, parts: [tool] }],
       ['q4', { id: 'q4', role: 'user' as const, parts: [tool] }],
     ]);
-    const found = verifyBodies(chat, [...chat.messages.values()], bodies).map(
+    const found = verifyBodies(chat, recordsOf(chat).messages, bodies).map(
       ({ kind, key }) => `${kind} ${key}`,
     );
     // Behind the last one nothing comes yet: its tool may still answer.

@@ -1,4 +1,12 @@
-import { hasWords, isGone, shownVersion, type ChatValue, type MessageRecord } from '../../src/graph/graph.ts';
+import {
+  hasWords,
+  isCut,
+  isGone,
+  recordAt,
+  shownVersion,
+  type ChatValue,
+  type MessageRecord,
+} from '../../src/graph/graph.ts';
 import { compareMarks } from '../../src/graph/join.ts';
 import { kindOf, messageOfMark, recordOf } from '../../src/graph/marks.ts';
 
@@ -42,8 +50,8 @@ function plainWays(chat: ChatValue, id: string): PlainWay[] {
   );
   const ways = open.map((chain) => {
     const fork = chain.findLast((key, i) => isBeside(chat, open, chain, key, i));
-    const head = chain.findLast((one) => !isGone(chat.messages.get(one)!)) ?? null;
-    const at = fork === undefined ? record.at : Math.max(record.at, chat.messages.get(fork)!.at);
+    const head = chain.findLast((one) => !isGone(recordAt(chat, one)!)) ?? null;
+    const at = fork === undefined ? record.at : Math.max(record.at, recordAt(chat, fork)!.at);
     return { id: fork === undefined ? id : `${id}/${fork}`, chain, head, end: chain.at(-1)!, at };
   });
   const shown = ways.filter((way) => {
@@ -74,7 +82,7 @@ function said(
   });
   const spoken = chain
     .slice(0, chain.indexOf(way.head ?? '') + 1)
-    .findLast((one) => hasWords(shownVersion(chat.messages.get(one)!)));
+    .findLast((one) => hasWords(shownVersion(recordAt(chat, one)!)));
   const deletion = marks.find((mark) => {
     const { on } = mark.value as { on?: boolean };
     const covers = spoken === undefined || plainChain(chat, messageOfMark(mark)).includes(spoken);
@@ -89,14 +97,14 @@ function isBeside(chat: ChatValue, chains: string[][], chain: string[], key: str
   return beside.some((other) => other[i] !== key && isOlder(chat, other[i]!, key));
 }
 
-function isOlder({ messages }: ChatValue, a: string, b: string): boolean {
-  const [one, other] = [messages.get(a), messages.get(b)] as [MessageRecord, MessageRecord];
+function isOlder(chat: ChatValue, a: string, b: string): boolean {
+  const [one, other] = [recordAt(chat, a), recordAt(chat, b)] as [MessageRecord, MessageRecord];
   return one.at < other.at || (one.at === other.at && one.key < other.key);
 }
 
-function plainChain({ messages, cut }: ChatValue, key: string | null): string[] {
+function plainChain(chat: ChatValue, key: string | null): string[] {
   const keys: string[] = [];
-  for (let at = key; at !== null && messages.has(at); at = cut.has(at) ? null : messages.get(at)!.parent)
-    keys.unshift(at);
+  for (let at = recordAt(chat, key); at; at = isCut(chat, at) ? undefined : recordAt(chat, at.parent))
+    keys.unshift(at.key);
   return keys;
 }

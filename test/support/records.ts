@@ -1,4 +1,7 @@
 import {
+  childrenOf,
+  isCut,
+  recordAt,
   shownVersion,
   upward,
   type ChatDelta,
@@ -8,7 +11,7 @@ import {
   type MessageRecord,
   type Version,
 } from '../../src/graph/graph.ts';
-import { canonical, createChat, join } from '../../src/graph/join.ts';
+import { canonical, createChat, join, recordsOf } from '../../src/graph/join.ts';
 import { markId } from '../../src/graph/marks.ts';
 import { Branches, type Way } from '../../src/graph/branches.ts';
 
@@ -118,16 +121,17 @@ export function live(chat: ChatValue): readonly Way[] {
 export function told(chat: ChatValue): string {
   const sorted = <T>(map: ReadonlyMap<string, T>, told: (value: T) => unknown): unknown[] =>
     [...map].toSorted(([a], [b]) => (a < b ? -1 : 1)).map(([key, value]) => [key, told(value)]);
-  const children = [...chat.children].filter(([, keys]) => keys.length > 0);
+  const { messages } = recordsOf(chat);
+  const parents = new Set(messages.map(({ parent }) => parent));
   return canonical([
-    sorted(chat.messages, (record) => record),
+    messages.toSorted((a, b) => (a.key < b.key ? -1 : 1)),
     sorted(chat.ends, (record) => ({ ...record, keys: unpassed(chat, record.keys) })),
     sorted(chat.marks, (mark) => mark),
-    sorted(chat.depths, (depth) => depth),
-    children
-      .map(([key, keys]) => [key ?? '', keys])
-      .toSorted(([a], [b]) => ((a as string) < (b as string) ? -1 : 1)),
-    [...chat.cut].toSorted(),
+    sorted(chat.messages, ({ depth }) => depth),
+    [...parents]
+      .toSorted((a, b) => ((a ?? '') < (b ?? '') ? -1 : 1))
+      .map((key) => [key, childrenOf(chat, key).map(({ record }) => record.key)]),
+    messages.flatMap((record) => (isCut(chat, record) ? record.key : [])).toSorted(),
   ]);
 }
 
@@ -152,6 +156,6 @@ export function table(ways: readonly Way[]): unknown[] {
 
 /** What is shown of a message. */
 export function shownIn(chat: ChatValue, key: string): string | undefined {
-  const record = chat.messages.get(key);
+  const record = recordAt(chat, key);
   return record && shownVersion(record).sum;
 }

@@ -1,5 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it, onTestFinished, vi } from 'vitest';
-import { createChat, join } from '../../src/graph/join.ts';
+import { recordAt } from '../../src/graph/graph.ts';
+import { createChat, join, recordsOf } from '../../src/graph/join.ts';
 import { markId } from '../../src/graph/marks.ts';
 import { getMessage } from '../../src/store/reads.ts';
 import type {
@@ -254,9 +255,9 @@ export function storeSuite(name: string, open: () => Promise<Opened>): void {
         for (const [i, delta] of deltas.toReversed().entries())
           await (i % 2 === 0 ? store : other).commit('c', delta, me);
         const read = createChat(await store.load('c'));
-        for (const [key, { parent, at, versions }] of chat.messages) {
-          expect(read.messages.get(key)).toMatchObject({ parent, at });
-          expect(read.messages.get(key)?.versions.at(-1)?.sum).toBe(versions.at(-1)?.sum);
+        for (const { key, parent, at, versions } of recordsOf(chat).messages) {
+          expect(recordAt(read, key)).toMatchObject({ parent, at });
+          expect(recordAt(read, key)?.versions.at(-1)?.sum).toBe(versions.at(-1)?.sum);
         }
         expect(read.messages.size).toBe(chat.messages.size);
         for (const id of ['main', 'r1', 'r2'])
