@@ -161,15 +161,15 @@ async function readKnown(rows: Rows, reading: Promise<StoredChat>, ready: Ready,
     ? await Promise.all([readMessages(rows, chatId, since), readFactRows(rows, chatId, since)])
     : [undefined, []];
   const facts = new Map<string, StoredFact>();
-  let last = Math.max(meta.seq, since, recent?.last ?? 0);
+  let last = Math.max(meta.seq, since, recent?.messages.at(-1)?.seq ?? 0);
   for (const fact of [...later, ...handed.flat()]) {
     if (!fact || fact.seq <= chat.from) continue;
     facts.set(nameOfFact(fact.kind, fact), fact);
     last = Math.max(last, fact.seq);
   }
-  const messages = new Map(recent?.byKey);
-  for (const [key, message] of found)
-    if (message.seq > chat.from && !messages.has(key)) messages.set(key, message);
+  const messages = new Map<string, StoredMessage>();
+  for (const message of [...found.values(), ...(recent?.messages ?? [])])
+    if (message.seq > chat.from) messages.set(message.key, message);
   return { chat, meta, since, messages, facts, drafts, damaged: recent?.damaged ?? [], last };
 }
 
@@ -191,7 +191,7 @@ function told(rows: Rows, known: Known, { messages, ends, marks }: Ready): Promi
   for (const [key, message] of known.messages) if (isTold(key, message)) records.push(withoutNote(message));
   const facts = factsOf(rowsTold);
   const damaged = [...known.damaged, ...facts.damaged];
-  const drafted = known.drafts.length > 0 ? known.messages : undefined;
+  const drafted = known.drafts.length > 0 ? known.messages.values() : undefined;
   return answer(rows, known.meta, known.chat, { ...facts, messages: records, damaged }, drafted);
 }
 

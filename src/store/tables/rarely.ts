@@ -52,7 +52,7 @@ async function changesOf(rows: Rows, chat: StoredChat, since: number): Promise<C
   const own: Change = { seq, kind: 'chat', op: totals ? 'put' : 'delete', chatId, id: chatId };
   if (!totals) return [own];
   const from = startOf(chat, since);
-  const [{ byKey }, facts] = await Promise.all([
+  const [{ messages }, facts] = await Promise.all([
     readMessages(rows, chatId, from),
     readFactRows(rows, chatId, from),
   ]);
@@ -63,8 +63,8 @@ async function changesOf(rows: Rows, chat: StoredChat, since: number): Promise<C
     chatId,
     id,
   });
-  const messages = [...byKey.values()].map(({ key, seq }) => put('message', key, seq));
-  return [...messages, ...facts.map(({ kind, id, seq }) => put(kind, id, seq)), own];
+  const puts = messages.map(({ key, seq }) => put('message', key, seq));
+  return [...puts, ...facts.map(({ kind, id, seq }) => put(kind, id, seq)), own];
 }
 
 export async function listChats({ db }: Access, filter?: ChatFilter): Promise<readonly ChatRow[]> {

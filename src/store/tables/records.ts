@@ -25,10 +25,8 @@ import type { StoredTopology } from './pack.ts';
 
 /** The messages of a chat, from rows and packs. Of two records with one key the greater number counts. */
 export interface Messages {
-  /** By key, in the order of their numbers. */
-  readonly byKey: Map<string, StoredMessage>;
-  /** The greatest number among them; 0 for none. */
-  readonly last: number;
+  /** In the order of their numbers. */
+  readonly messages: readonly StoredMessage[];
   /** The names of unreadable records; `examine.ts` repairs them. */
   readonly damaged: readonly string[];
 }
@@ -40,13 +38,9 @@ export async function readMessages(
   since: number,
   isAsked: (text: unknown) => boolean = () => true,
 ): Promise<Messages> {
-  const byKey = new Map<string, StoredMessage>();
+  const found: StoredMessage[] = [];
   const damaged: string[] = [];
   const range = after(chatId, since);
-  const take = (message: StoredMessage): void => {
-    const known = byKey.get(message.key);
-    if (!known || known.seq < message.seq) byKey.set(message.key, message);
-  };
   const [single, topologies, places] = await Promise.all([
     rows.all<string>('nodes', range),
     rows.all<StoredTopology>('topologies', range, undefined, TOPOLOGIES),
@@ -58,17 +52,30 @@ export async function readMessages(
       const messages = packs().readTopology(chatId, record);
       const { first, last } = record;
       if (!messages) damaged.push(`messages ${String(first)} to ${String(last)}`);
-      else for (const message of messages) if (message.seq > since) take(message);
+      else for (const message of messages) if (message.seq > since) found.push(message);
     });
   for (const text of single) {
     if (!isAsked(text)) continue;
     const message = messageIn(text);
-    if (message) take(message);
+    if (message) found.push(message);
     else damaged.push(keyIn(text) ?? 'message');
   }
-  let last = 0;
-  for (const { seq } of byKey.values()) last = Math.max(last, seq);
-  return { byKey, last, damaged };
+  return { messages: latestOf(found.toSorted((a, b) => a.seq - b.seq)), damaged };
+}
+
+/**
+ * The last record of each message. A message was written again if a younger one comes before its record: both of its records
+ * have the same `at`. So a map of all keys, which takes as long as reading them, is needless.
+ */
+function latestOf(messages: readonly StoredMessage[]): readonly StoredMessage[] {
+  const again = new Map<string, StoredMessage>();
+  let youngest = -1;
+  for (const message of messages) {
+    if (message.at > youngest) youngest = message.at;
+    else again.set(message.key, message);
+  }
+  if (again.size === 0) return messages;
+  return messages.filter((message) => (again.get(message.key) ?? message) === message);
 }
 
 /** How many topologies of packs are read at once. */
@@ -133,11 +140,9 @@ export async function findMessages(
   const isPlain = isFew && others.every((key) => PLAIN.test(key));
   const isAsked = (text: unknown): boolean =>
     !isPlain || (typeof text === 'string' && others.some((key) => text.includes(key)));
-  const { byKey } = await readMessages(rows, chatId, 0, isAsked);
-  for (const key of others) {
-    const message = byKey.get(key);
-    if (message) found.set(key, message);
-  }
+  const wanted = new Set(others);
+  const { messages } = await readMessages(rows, chatId, 0, isAsked);
+  for (const message of messages) if (wanted.has(message.key)) found.set(message.key, message);
   return found;
 }
 
@@ -276,13 +281,13 @@ export function deadKeys({ deleted, kept = [] }: StoredChat): string[] {
   return [...new Set([...deleted, ...kept.flatMap(({ keys }) => keys)])];
 }
 
-/** Records in the form that callers get. `known`: the messages that were read, of which some may grow. */
+/** Records in the form that callers get. `known`: messages that were read, of which some may grow. */
 export async function answer(
   rows: Rows,
   { seq, database, generation }: Meta,
   chat: StoredChat,
   { damaged = [], ...records }: Pick<ChatRecords, 'messages' | 'ends' | 'marks' | 'damaged'>,
-  known?: ReadonlyMap<string, StoredMessage>,
+  known?: Iterable<StoredMessage>,
 ): Promise<ChatRecords> {
   const grown = known ? await growingIn(rows, chat, known) : [];
   const growing = grown.map(({ draft }) => growingOf(draft));
@@ -290,16 +295,18 @@ export async function answer(
   return damaged.length > 0 ? { ...told, damaged } : told;
 }
 
-/** The drafts of shown versions, with their messages; only of these keys. */
+/** The drafts of shown versions, with their messages; only of these keys. `read`: messages that were read already. */
 export async function growingIn(
   rows: Rows,
   chat: StoredChat,
-  known: ReadonlyMap<string, StoredMessage>,
+  read: Iterable<StoredMessage>,
   keys?: ReadonlySet<string>,
 ): Promise<{ readonly draft: Draft; readonly record: MessageRecord }[]> {
   const drafts = await readDrafts(rows, chat.id);
   const asked = [...drafts.keys()].filter((key) => keys?.has(key) ?? true);
   if (asked.length === 0) return [];
+  const known = new Map<string, StoredMessage>();
+  for (const message of read) known.set(message.key, message);
   const others = asked.filter((key) => !known.has(key));
   const found = await findLiving(rows, chat, others, (key) => drafts.get(key)?.seq);
   return asked.flatMap((key) => {

@@ -64,10 +64,13 @@ export async function restore(rows: Rows, chat: StoredChat, now: number): Promis
 }
 
 async function totalsOfBoth(rows: Rows, id: string, { from, totals }: Kept, other: Totals): Promise<Totals> {
-  const [{ byKey }, { marks }] = await Promise.all([readMessages(rows, id, from), readFacts(rows, id, from)]);
+  const [{ messages }, { marks }] = await Promise.all([
+    readMessages(rows, id, from),
+    readFacts(rows, id, from),
+  ]);
   const { userId, branches } = totals;
   const change = { userId, now: other.updatedAt, branchCount: branches + other.branches };
-  return totalsOf([...byKey.values()], marks, change);
+  return totalsOf(messages, marks, change);
 }
 
 function withKept({ kept: _kept, ...chat }: StoredChat, kept: readonly Kept[]): StoredChat {
@@ -108,14 +111,14 @@ const UNNUMBERED: readonly Table[] = ['facts', 'local', 'drafts', 'revisions'];
 /** Deletes the records of a deleted chat, not those behind them: no pack contains both. */
 async function purgePart(rows: Rows, id: string, { from, to }: Kept): Promise<void> {
   const part = after(id, from, to);
-  const [{ byKey }, facts, uses] = await Promise.all([
+  const [{ messages }, facts, uses] = await Promise.all([
     readMessages(rows, id, from),
     rows.keys('facts', part, 'seq'),
     rows.all<StoredUse>('uses', within(id)),
   ]);
   for (const table of NUMBERED) rows.delete(table, part);
   for (const key of facts) rows.delete('facts', key);
-  for (const { key, seq } of byKey.values())
+  for (const { key, seq } of messages)
     if (seq <= to) for (const table of ['drafts', 'revisions'] as const) rows.delete(table, within(id, key));
   await forgetBlobs(
     rows,

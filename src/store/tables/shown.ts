@@ -1,7 +1,7 @@
 import type { UIMessage } from 'ai';
 import { hasWords, type MessageRecord, shownVersion } from '../../graph/graph.ts';
 import type { Body, ChatRecords } from '../store.ts';
-import { type Rows, type StoredBody, type StoredChat, type StoredMessage, within } from './layout.ts';
+import { type Rows, type StoredBody, type StoredChat, within } from './layout.ts';
 import {
   answer,
   findLiving,
@@ -32,12 +32,12 @@ export async function recordsAfter(
     since === undefined ? rows.entries<unknown>('local', within(chatId)) : [],
   ]);
   const from = startOf(chat, since ?? 0);
-  const [messages, { ends, marks, damaged }] = from === (since ?? 0) ? read : await readFrom(from);
-  const told = [...messages.byKey.values()].map(withoutNote);
-  const records = { messages: told, ends, marks, damaged: [...messages.damaged, ...damaged] };
+  const [{ messages, damaged: lost }, { ends, marks, damaged }] =
+    from === (since ?? 0) ? read : await readFrom(from);
+  const records = { messages: messages.map(withoutNote), ends, marks, damaged: [...lost, ...damaged] };
   const names = local.map(([key, value]) => [(key as [string, string])[1], value] as const);
   const own = since === undefined && chat.totals ? { local: Object.fromEntries(names) } : {};
-  return { ...(await answer(rows, meta, chat, records, messages.byKey)), ...own };
+  return { ...(await answer(rows, meta, chat, records, messages)), ...own };
 }
 
 /**
@@ -59,7 +59,7 @@ export async function wordsOf(
     reading,
     take(records.flatMap(({ key, seq }) => (seq !== undefined && keys.has(key) ? [seq] : []))),
   ]);
-  const growing = await growingIn(rows, chat, NONE, keys);
+  const growing = await growingIn(rows, chat, [], keys);
   const silent = new Set<string>();
   for (const record of records)
     if (record.seq !== undefined && !hasWords(shownVersion(record))) silent.add(record.key);
@@ -75,5 +75,3 @@ export async function wordsOf(
   }
   return words;
 }
-
-const NONE: ReadonlyMap<string, StoredMessage> = new Map();
