@@ -1,7 +1,6 @@
 import { isContextError, refuseToLoad, type ContextError } from '../errors.ts';
-import type { ChatDelta, ChatValue, MessageRecord } from '../graph/graph.ts';
-import { createChat, join, recordsOf } from '../graph/join.ts';
-import { marksOfKind } from '../graph/marks.ts';
+import { NOTHING, type ChatDelta } from '../graph/graph.ts';
+import { kindOf } from '../graph/marks.ts';
 import type { CommitOptions, StoreDelta } from '../store/store.ts';
 import { asContextError } from './desk.ts';
 import type * as Loss from './loss.ts';
@@ -11,13 +10,14 @@ import type { Writer } from './writer.ts';
 /**
  * The queue to the disk.
  *
- * Records that are joined to the replica wait here until they are durable. All waiting records are one delta, and one commit at
- * a time takes it to the store. A refused commit puts its records back, and a commit whose answer got lost is sent again:
- * joining a record twice changes nothing. If the browser cleared the database, the next commit writes the whole replica.
+ * Records that are joined to the replica wait here until they are durable. All waiting records are one delta, in the order in
+ * which they came, and one commit at a time takes it to the store, which joins them. A refused commit puts its records back, and
+ * a commit whose answer got lost is sent again: joining a record twice changes nothing. If the browser cleared the database, the
+ * next commit writes the whole replica.
  */
 export class Line {
   readonly #writer: Writer;
-  #waiting: Waiting = emptyWaiting();
+  #waiting: Waiting = EMPTY;
   #sending: Waiting | undefined;
   #isAsked = false;
   #hasSaved = false;
@@ -48,12 +48,10 @@ export class Line {
   }
 
   get #count(): number {
-    let count = 0;
-    for (const line of this.#sending ? [this.#waiting, this.#sending] : [this.#waiting]) {
-      const questions = marksOfKind(line.chat, 'waiting').filter(({ value }) => value !== null);
-      count += line.chat.messages.size + questions.length;
-    }
-    return count;
+    const { messages, marks } = both(this.#sending ?? EMPTY, this.#waiting);
+    const questions = new Map(marks.filter((mark) => kindOf(mark) === 'waiting').map((one) => [one.id, one]));
+    const asked = [...questions.values()].filter(({ value }) => value !== null);
+    return new Set(messages.map(({ key }) => key)).size + asked.length;
   }
 
   get isSending(): boolean {
@@ -67,7 +65,7 @@ export class Line {
   }
 
   #holds(key: string): boolean {
-    return this.#waiting.chat.messages.has(key) || this.#sending?.chat.messages.has(key) === true;
+    return both(this.#sending ?? EMPTY, this.#waiting).messages.some((record) => record.key === key);
   }
 
   #tellStored(): void {
@@ -78,13 +76,13 @@ export class Line {
 
   /** Queues a delta that is already joined. Resolves when it is durable; rejects with the store's error. */
   push(delta: Partial<StoreDelta>): Promise<void> {
-    add(this.#waiting, delta);
+    this.#waiting = both(this.#waiting, delta);
     return this.flush();
   }
 
   /** Queues a delta for the next commit, without starting one. */
   keep(delta: ChatDelta): void {
-    add(this.#waiting, delta);
+    this.#waiting = both(this.#waiting, delta);
   }
 
   /** Commits all waiting records; calls during a commit share the next one. */
@@ -118,11 +116,10 @@ export class Line {
 
   /** The delta with the current places of its known messages. */
   #placed(delta: StoreDelta): StoreDelta {
-    const messages: MessageRecord[] = [];
-    for (const record of delta.messages) {
+    const messages = delta.messages.map((record) => {
       const { seq = record.seq } = this.#writer.replica.record(record.key) ?? {};
-      messages.push(seq === undefined ? record : { ...record, seq });
-    }
+      return seq === undefined ? record : { ...record, seq };
+    });
     return { ...delta, messages };
   }
 
@@ -137,7 +134,7 @@ export class Line {
     this.#isAsked = false;
     if (isEmpty(this.#waiting) && this.#lost === 0) return;
     const sending = (this.#sending = this.#waiting);
-    this.#waiting = emptyWaiting();
+    this.#waiting = EMPTY;
     try {
       await this.#write(sending);
       this.#sending = this.#refusal = undefined;
@@ -160,7 +157,7 @@ export class Line {
   #refuse(sending: Waiting, error: ContextError): void {
     this.#writer.desk.emit({ type: 'error', code: error.code, message: error.message });
     const isDeleted = error.code === 'chat-deleted';
-    if (isDeleted || isRefusal(error)) this.#waiting = this.#living(sending, this.#waiting);
+    if (isDeleted || isRefusal(error)) this.#waiting = this.#living(both(sending, this.#waiting));
     if (isRefusal(error)) {
       this.#refusal = error;
       this.#again.later();
@@ -169,19 +166,15 @@ export class Line {
   }
 
   /** All these records, without those of deleted chats. */
-  #living(...lines: readonly Waiting[]): Waiting {
-    const living = emptyWaiting();
-    for (const waiting of lines)
-      add(living, { ...this.#writer.replica.living(recordsOf(waiting.chat)), local: waiting.local });
-    return living;
+  #living(waiting: Waiting): Waiting {
+    return { ...this.#writer.replica.living(waiting), local: waiting.local };
   }
 
   async #write(sending: Waiting): Promise<void> {
     if (this.#lost > 0) return this.#writeWhole();
     const { store, chatId } = this.#writer.desk;
-    const delta = this.#placed({ ...recordsOf(sending.chat), local: sending.local });
     try {
-      this.#writer.others.take(await store.commit(chatId, delta, this.#options));
+      this.#writer.others.take(await store.commit(chatId, this.#placed(sending), this.#options));
     } catch (error) {
       if (isContextError(error, 'data-loss')) return this.#writeWhole();
       if (!isContextError(error, 'chat-deleted')) throw error;
@@ -214,7 +207,7 @@ export class Line {
 
   /** Drops everything: the chat was deleted. */
   drop(): void {
-    this.#waiting = emptyWaiting();
+    this.#waiting = EMPTY;
     this.#refusal = undefined;
     this.#lost = 0;
     this.#again.stop();
@@ -241,30 +234,26 @@ export function isRefusal(error: unknown): boolean {
   return isContextError(error) && REFUSALS.has(error.code);
 }
 
-/** Records that wait for a commit, each once. */
-interface Waiting {
-  readonly chat: ChatValue;
-  readonly local: Record<string, unknown>;
+/** Records that wait for a commit. */
+type Waiting = Required<StoreDelta>;
+
+const EMPTY: Waiting = { ...NOTHING, local: {} };
+
+function isEmpty(waiting: Waiting): boolean {
+  return sizeOf(waiting) === 0 && Object.keys(waiting.local).length === 0;
 }
 
-function emptyWaiting(): Waiting {
-  return { chat: createChat(), local: {} };
+function sizeOf({ messages, ends, marks }: ChatDelta): number {
+  return messages.length + ends.length + marks.length;
 }
 
-function isEmpty({ chat, local }: Waiting): boolean {
-  return sizeOf({ chat }) === 0 && Object.keys(local).length === 0;
-}
-
-function sizeOf({ chat: { messages, ends, marks } }: Pick<Waiting, 'chat'>): number {
-  return messages.size + ends.size + marks.size;
-}
-
-function add(
-  { chat, local }: Waiting,
-  { messages = [], ends = [], marks = [], ...rest }: Partial<StoreDelta>,
-): void {
-  join(chat, { messages, ends, marks });
-  Object.assign(local, rest.local);
+function both(a: Waiting, { messages = [], ends = [], marks = [], local }: Partial<StoreDelta>): Waiting {
+  return {
+    messages: [...a.messages, ...messages],
+    ends: [...a.ends, ...ends],
+    marks: [...a.marks, ...marks],
+    local: { ...a.local, ...local },
+  };
 }
 
 export function loadLoss(): Promise<typeof Loss> {
