@@ -33,7 +33,8 @@ export async function commitExpecting(
       if (desk.options.onConflict === 'error' || !isContextError(error, 'head-moved'))
         throw asContextError(error);
       await writer.others.pull();
-      view.catchUp(branch);
+      // Even if messages are pending.
+      branch.key = view.settledAt(branch.way?.head ?? branch.key);
       const to = view.nameOf(branch.id);
       desk.emit({ type: 'conflict', policy: 'rebase', from: name, to, toId: branch.id });
     }

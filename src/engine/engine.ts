@@ -243,8 +243,14 @@ export class ContextEngine extends Verbs {
    */
   graph(options: { readonly at: number }): Promise<PastGraph>;
   graph({ at }: { readonly at?: number | undefined } = {}): GraphData | Promise<PastGraph> {
-    if (at !== undefined) return this.opened().then((session) => session.past(at));
+    if (at !== undefined) return this.#past(at);
     return this.questions?.graph() ?? { chatId: this.chatId, nodes: [], branches: [], checkpoints: [] };
+  }
+
+  async #past(at: number): Promise<PastGraph> {
+    const { writer } = await this.opened();
+    const { pastGraph } = await import('./past.ts').catch(refuseToLoad);
+    return pastGraph(at, writer, writer.history?.entries ?? []);
   }
 
   // ------------------------------------------------------------------ all of the chat
@@ -261,8 +267,10 @@ export class ContextEngine extends Verbs {
    * do. Lost bodies are only named.
    */
   async repair(options?: { readonly preview?: boolean }): Promise<Repair> {
-    const own = ownOptions(options);
-    return (await this.opened()).repair(own);
+    const { preview } = { ...ownOptions(options) };
+    const { writer } = await this.opened();
+    const { repairChat } = await import('./repair.ts').catch(refuseToLoad);
+    return repairChat(writer, preview === true);
   }
 
   /** A child engine in memory: the same fragments, no messages. */
@@ -325,6 +333,8 @@ export class ContextEngine extends Verbs {
 
   /** @internal All that this page knows of the chat, as records. */
   async account(): Promise<StoreDelta> {
-    return (await this.opened()).account();
+    const { writer } = await this.opened();
+    const { accountOf } = await import('./account.ts').catch(refuseToLoad);
+    return accountOf(writer);
   }
 }

@@ -71,17 +71,13 @@ export class Handles {
     if (handle.way) free.delete(handle.way.id);
   }
 
-  #fits({ key, record }: Handle, way: Way): boolean {
-    if (way.record !== record) return false;
-    const at = this.#standing(key);
-    return at === null || holds(this.replica.chat, way.end, at);
-  }
-
-  /** The message itself, or its parent where it was taken back; an answer that this page streams is never skipped. */
-  #standing(key: string | null): string | null {
-    if (key !== null && this.replica.own.has(key)) return key;
-    for (const record of upward(this.replica.chat, key)) if (!isGone(record)) return record.key;
-    return null;
+  /** Whether a way holds a handle's message, or, where that was taken back, the one before it. */
+  #fits(handle: Handle, way: Way): boolean {
+    if (way.record !== handle.record) return false;
+    for (const record of upward(this.replica.chat, handle.key))
+      if (this.replica.own.has(record.key) || !isGone(record))
+        return holds(this.replica.chat, way.end, record.key);
+    return true;
   }
 
   #bestOf(handle: Handle, ways: Iterable<Way>): Way | undefined {
@@ -150,11 +146,6 @@ export class Handles {
     this.#handles.set(id, { ...newHandle(id), record, key });
   }
 
-  /** Starts the first branch of a chat, under the active handle. */
-  begin(handle: Handle, record: string): void {
-    handle.record = record;
-  }
-
   /** Notes that a branch is used: shown, or written to. */
   use(branchId: string, key?: string | null): void {
     const handle = this.#handles.get(branchId);
@@ -173,11 +164,6 @@ export class Handles {
   /** Whether another tab has added messages to a branch that are not shown here. */
   isBehind({ way, key }: Handle): boolean {
     return way !== undefined && this.#spoken(way.head) !== key;
-  }
-
-  /** Moves a handle to the last settled message of its branch, even if messages are pending. */
-  catchUp(handle: Handle): void {
-    handle.key = this.settledAt(handle.way?.head ?? handle.key);
   }
 
   /** The branch to show first: the one shown last, else the one used last, else the newest. `shown`: keys, latest first. */
@@ -280,11 +266,6 @@ export class Handles {
     const key = findKey(this.replica.chat, idOrKey, { head }) ?? this.replica.growingAs(idOrKey);
     const record = this.replica.record(key);
     return record && isGone(record) ? undefined : record;
-  }
-
-  /** The most recently used branch that ends at a message. */
-  endingAt(key: string): Handle | undefined {
-    return this.lastUsed().find((handle) => handle.key === key);
   }
 
   /** The most recently used branch that holds a message. */

@@ -179,7 +179,7 @@ export class Saves {
       const made = this.#writer.newBranch(parent, chat, this.#baseOf(run));
       ends.push(...made.delta.ends);
       marks.push(...made.delta.marks);
-      if (run.branch === 'none') view.begin(active, made.record);
+      if (run.branch === 'none') active.record = made.record;
       else view.expect((branch = createId()), made.record, parent);
     }
     const keys = messages.map(({ key }) => key);

@@ -4,16 +4,13 @@ import { hasLazy } from '../fragment/copy.ts';
 import type { ContextFragment } from '../fragment/fragment.ts';
 import { markId } from '../graph/marks.ts';
 import type { ContextRenderer } from '../render/renderer.ts';
-import type { ChatRecords, Revision, StoreDelta } from '../store/store.ts';
+import type { ChatRecords } from '../store/store.ts';
 import type { EstimateResult } from '../tokens/estimate.ts';
 import { ChatFacts } from './chatFacts.ts';
 import { type Desk, expectOption, expectRenderer } from './desk.ts';
-import type { Comparison } from './compare.ts';
 import type { ContextSnapshot, EstimateOptions, InspectOptions, Subject } from './inspect.ts';
 import { expectEngineOptions, type ResolveOptions, type ResolveResult } from './options.ts';
 import { Questions } from './questions.ts';
-import type { PastGraph } from './past.ts';
-import type { Repair } from './repair.ts';
 import type { Saves } from './saves.ts';
 import { OPERATION } from './state.ts';
 import type { Tree } from './tree.ts';
@@ -154,31 +151,6 @@ export class Session {
       await this.writer.view.load(this.writer.view.loadedCount + count);
       this.#desk.publish();
     });
-  }
-
-  async repair(options: { readonly preview?: boolean } | undefined): Promise<Repair> {
-    const { repairChat } = await import('./repair.ts').catch(refuseToLoad);
-    return repairChat(this.writer, options?.preview === true);
-  }
-
-  async past(at: number): Promise<PastGraph> {
-    const { pastGraph } = await import('./past.ts').catch(refuseToLoad);
-    return pastGraph(at, this.writer, this.writer.history?.entries ?? []);
-  }
-
-  async account(): Promise<StoreDelta> {
-    const { accountOf } = await import('./account.ts').catch(refuseToLoad);
-    return accountOf(this.writer);
-  }
-
-  async compare(a: string, b: string): Promise<Comparison> {
-    const { compareIn } = await import('./compare.ts').catch(refuseToLoad);
-    return this.writer.inTurn(() => compareIn(this.writer, this.questions, a, b));
-  }
-
-  async revisions(id: string): Promise<readonly Revision[]> {
-    const { key } = this.writer.view.message(id);
-    return this.#desk.store.revisions(this.#desk.chatId, key);
   }
 
   /** Stops watching other tabs; running writes go on. */

@@ -165,7 +165,8 @@ export class Tree {
     const { view } = this.#writer;
     return this.#show(() => {
       const { key } = view.message(idOrKey);
-      const branch = view.endingAt(key) ?? view.lastUsedWith(key) ?? view.active;
+      const ending = view.lastUsed().find((handle) => handle.key === key);
+      const branch = ending ?? view.lastUsedWith(key) ?? view.active;
       return { branch, at: branch.key === key ? null : key };
     });
   }
@@ -234,7 +235,7 @@ export class Tree {
       const fresh = record === undefined ? this.#writer.newBranch(end, chat, base) : undefined;
       const ends = record === undefined ? [] : [this.#writer.endsAt(record, end, chat)];
       const id = known?.id ?? (base === undefined ? view.activeId : createId());
-      if (fresh && base === undefined) view.begin(view.active, fresh.record);
+      if (fresh && base === undefined) view.active.record = fresh.record;
       else if (fresh) view.expect(id, fresh.record, end);
       const shorter = known?.way && parent !== null ? this.#asBefore(known.way, parent, end) : undefined;
       const undo = shorter?.undo ?? [

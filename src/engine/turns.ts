@@ -152,7 +152,7 @@ export class Turns {
     const role = fresh[0]?.role ?? 'assistant';
     const base = isFirst ? undefined : this.#writer.forkBase(under, role, branch);
     const made = this.#writer.newBranch(key, chat, base);
-    if (isFirst && !isFork) view.begin(branch, made.record);
+    if (isFirst && !isFork) branch.record = made.record;
     else view.expect(answer.handle, made.record, key);
     return { branch: undefined, messages, ends: made.delta.ends, marks: [...marks, ...made.delta.marks] };
   }

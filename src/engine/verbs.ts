@@ -1,4 +1,5 @@
 import type { UIMessage } from 'ai';
+import { refuseToLoad } from '../errors.ts';
 import type { MessageStatus } from '../graph/graph.ts';
 import type { Fork, NodeInfo } from '../graph/messages.ts';
 import type { Revision } from '../store/store.ts';
@@ -183,7 +184,8 @@ export abstract class Verbs extends Face {
 
   /** The last 20 settled versions of a message that were replaced, oldest first. Rejects with `message-not-found`. */
   async revisions(id: string): Promise<readonly Revision[]> {
-    return (await this.opened()).revisions(id);
+    const { key } = (await this.opened()).writer.view.message(id);
+    return this.store.revisions(this.chatId, key);
   }
 
   /**
@@ -191,7 +193,9 @@ export abstract class Verbs extends Face {
    * Reads the bodies of both sides. Rejects with `message-not-found`.
    */
   async compare(a: string, b: string): Promise<Comparison> {
-    return (await this.opened()).compare(a, b);
+    const { writer, questions } = await this.opened();
+    const { compareIn } = await import('./compare.ts').catch(refuseToLoad);
+    return writer.inTurn(() => compareIn(writer, questions, a, b));
   }
 }
 

@@ -167,7 +167,7 @@ export class Writer {
   emptyMain(chat: string): readonly EndsRecord[] {
     if (this.replica.chat.ends.size > 0) return [];
     const record = createId();
-    this.view.begin(this.view.active, record);
+    this.view.active.record = record;
     return [this.#newEnds(record, chat, [])];
   }
 

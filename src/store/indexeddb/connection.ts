@@ -55,8 +55,6 @@ class Connection implements Database {
   readonly #name: string;
   readonly #options: IndexedDBOptions;
   readonly #onOpen: () => void;
-  /** Connections that failed for some work, and are closed. */
-  readonly #failed: WeakSet<IDBDatabase> = new WeakSet();
   #opening: Promise<Open> | undefined;
   #open: Open | undefined;
   #isClosed = false;
@@ -125,20 +123,15 @@ class Connection implements Database {
   /** `careful`: on a second connection, after a record could not be read. */
   async #attempt<T>(work: Work<T>, isRepeat = false, careful?: typeof Careful): Promise<T> {
     const open = this.#open ?? (await this.#opened());
-    let isOfRecord: boolean;
     try {
       return await Promise.race([work(open.db, careful), open.gone]);
     } catch (error) {
       if (!isDead(error)) throw error;
-      // Another call failed on this connection and closed it: that is no second failure of this call.
-      const isTaken = this.#failed.has(open.db);
-      this.#failed.add(open.db);
       this.#forget(open);
-      if (isRepeat && !isTaken) throw error;
-      isOfRecord = isOfValue(error);
+      if (isRepeat) throw error;
+      const code = isOfValue(error) ? await import('./careful.ts').catch(refuseToLoad) : undefined;
+      return this.#attempt(work, true, code);
     }
-    const code = isOfRecord ? await import('./careful.ts').catch(refuseToLoad) : careful;
-    return this.#attempt(work, true, code);
   }
 
   #forget(open: Open): void {
