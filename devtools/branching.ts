@@ -8,9 +8,14 @@ export function branchOff({ pending }: Pick<EngineState, 'pending'>): string | u
     : `${pending.length} messages wait for save(), and would be dropped`;
 }
 
-/** Makes a branch that ends at a message, and shows it. */
-export async function branchAt(engine: ContextEngine, state: EngineState, at: string): Promise<void> {
+/** Throws the reason why no branch can be made now. */
+export function expectBranching(state: EngineState): void {
   const reason = branchOff(state);
   if (reason !== undefined) throw new Error(`No branch is made: ${reason}.`);
+}
+
+/** Makes a branch that ends at a message, and shows it. */
+export async function branchAt(engine: ContextEngine, state: EngineState, at: string): Promise<void> {
+  expectBranching(state);
   await engine.rewind(at);
 }

@@ -17,9 +17,9 @@ export interface FragmentTree {
 
 /** The facts of a fragment. */
 export interface FragmentFacts {
-  readonly tokens?: number;
+  readonly tokens?: number | undefined;
   /** Why it is not in the prompt. */
-  readonly problem?: string;
+  readonly problem?: string | undefined;
   /** Where it came from, and whether it is kept, for people. */
   readonly notes: readonly string[];
 }
@@ -54,8 +54,8 @@ export async function fragmentTree(moment: FragmentMoment, signal: AbortSignal):
     const { tokens, problem } = snapshot.estimate.fragments[i] ?? {};
     value[key] = childrenOf(fragment).length === 0 ? data : await group(`/${escaped(key)}`, fragment);
     facts.set(`/${escaped(key)}`, {
-      ...(tokens === undefined ? {} : { tokens }),
-      ...(problem === undefined ? {} : { problem }),
+      tokens,
+      problem,
       notes: notesOf(engine, fragment, data),
     });
   }
@@ -74,8 +74,7 @@ export async function fragmentTree(moment: FragmentMoment, signal: AbortSignal):
     for (const [i, key] of keysOf(children.map(({ name }) => name)).entries()) {
       const child = children[i] as ContextFragment;
       const at = `${path}/${escaped(key)}`;
-      const tokens = counted?.[i]?.tokens;
-      facts.set(at, { ...(tokens === undefined ? {} : { tokens }), notes: [] });
+      facts.set(at, { tokens: counted?.[i]?.tokens, notes: [] });
       inside[key] = childrenOf(child).length === 0 ? plain(child.data) : await group(at, child);
     }
     return inside;

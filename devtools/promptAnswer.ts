@@ -104,7 +104,8 @@ export function modelIn({ chat, messages }: Pick<EngineState, 'chat' | 'messages
   return modelNamed(chat?.metadata) ?? modelNamed(answer?.metadata) ?? '';
 }
 
-function modelNamed(metadata: unknown): string | undefined {
+/** The model that metadata name. */
+export function modelNamed(metadata: unknown): string | undefined {
   const { modelId, model } = Object(metadata) as { modelId?: unknown; model?: unknown };
   return [modelId, model].find((name) => typeof name === 'string');
 }

@@ -14,6 +14,9 @@ export function partsAfter(chunks: RecordedRequest['chunks'], length: number): r
   return parts as unknown as readonly MessagePart[];
 }
 
+/** Chunks that are no parts: where something begins and ends, and what comes whole later. */
+const BOUNDS = /^(start|finish|abort|message-)|-end$|-input-delta$/;
+
 function take(chunk: UIMessageChunk, parts: Growing[], open: Map<string, Growing>): void {
   const begin = (name: string, part: Growing): Growing => {
     parts.push(part);
@@ -48,17 +51,7 @@ function take(chunk: UIMessageChunk, parts: Growing[], open: Map<string, Growing
     case 'error':
       parts.push({ type: 'error', errorText: chunk.errorText });
       return;
-    case 'start':
-    case 'finish':
-    case 'start-step':
-    case 'finish-step':
-    case 'message-metadata':
-    case 'text-end':
-    case 'reasoning-end':
-    case 'tool-input-delta':
-    case 'abort':
-      return;
     default:
-      parts.push(chunk);
+      if (!BOUNDS.test(chunk.type)) parts.push(chunk);
   }
 }

@@ -4,6 +4,7 @@ import type { BranchInfo, ContextEngine } from 'contextree';
 import { costOf, usageOf } from 'contextree/tokens';
 import { useSyncExternalStore } from 'react';
 import { allOf } from './messageText.ts';
+import { modelNamed } from './promptAnswer.ts';
 import { readMessage } from './readMessage.ts';
 
 type AttachedChat = NonNullable<ContextEngine['attached']>;
@@ -130,7 +131,7 @@ export class Runs {
     const start = performance.now();
     const { model, question: _question, answer: _answer, ...options } = plan;
     try {
-      if (!chat?.run) throw new Error('No chat of contextree/ai is on this page, so there is nobody to ask.');
+      if (!chat?.run) throw new Error('No chat is attached, so there is nobody to ask.');
       let message: UIMessage | undefined;
       for await (const grown of await chat.run({ ...options, signal: control.signal }))
         this.#change(number, { message: (message = grown), ms: performance.now() - start });
@@ -169,12 +170,10 @@ async function usedBy(
 ): Promise<Pick<Result, 'tokens' | 'cost'>> {
   const usage = message && (await usageOf(message));
   if (!usage) return { cost: null };
-  const { modelId, model = modelId } = Object(message.metadata) as { model?: unknown; modelId?: unknown };
-  const name = typeof model === 'string' ? model : asked;
   const steps = message.parts.filter(({ type }) => type === 'step-start').length;
   return {
     tokens: (usage.input ?? 0) + (usage.output ?? 0),
-    cost: await costOf({ model: name, usage, steps }),
+    cost: await costOf({ model: modelNamed(message.metadata) ?? asked, usage, steps }),
   };
 }
 

@@ -73,7 +73,7 @@ img{display:block;max-width:100%;max-height:180px}
 .more{padding:4px 10px;border-bottom:1px solid var(--line)}
 .more .facts{padding:2px 0}
 .sides{display:flex;gap:20px}
-.sides section{flex:1;min-width:0;border:0}
+.sides>*{flex:1;min-width:0}
 .beside .alone{width:50%}
 .beside .b{margin-left:50%}
 ins{background:var(--cursor);text-decoration:none;border-bottom:1px solid var(--branch-2)}

@@ -3,6 +3,7 @@ import { keys } from '../kit.tsx';
 import type { CheckpointInfo, ContextEngine } from 'contextree';
 import { type KeyboardEvent, type ReactNode, useEffect, useRef, useState } from 'react';
 import { useAttempt } from '../attempt.tsx';
+import { expectBranching } from '../branching.ts';
 import { plainLine } from '../plainLine.ts';
 import { unread } from '../unread.tsx';
 import type { ViewProps } from '../view.ts';
@@ -28,22 +29,18 @@ export function Checkpoints({ engine, state, onOpen }: ViewProps): ReactNode {
   const show = (): void => onOpen('Graph', { node: point?.messageKey });
   const restore = (): void =>
     attempt(async () => {
-      const { pending } = engine.state.getState();
-      if (pending.length > 0)
-        throw new Error(
-          `Nothing is restored while ${pending.length} messages wait for save(): they would be dropped.`,
-        );
+      expectBranching(engine.state.getState());
       if (point) await engine.restore(point.name);
     });
   const rename = (name: string): void => {
     setNaming(false);
     if (point && name !== '' && name !== point.name) attempt(() => engine.renameCheckpoint(point.name, name));
   };
-  const acts: readonly (readonly [label: string, act: () => void, title?: string])[] = [
+  const acts: readonly (readonly [label: string, act: () => void])[] = [
     ['Show in Graph', show],
-    ['Restore', restore, 'Makes a branch that ends there, and shows it'],
+    ['Restore', restore],
     ['Rename', () => setNaming(true)],
-    ['Delete', () => point && attempt(() => engine.deleteCheckpoint(point.name)), 'The message stays'],
+    ['Delete', () => point && attempt(() => engine.deleteCheckpoint(point.name))],
   ];
   return (
     <>
@@ -64,8 +61,8 @@ export function Checkpoints({ engine, state, onOpen }: ViewProps): ReactNode {
       ) : (
         <footer className="bar">
           <span className="grow">{counted(checkpoints.length, 'checkpoint')}</span>
-          {acts.map(([label, act, title]) => (
-            <button key={label} type="button" disabled={!point} title={title} onClick={act}>
+          {acts.map(([label, act]) => (
+            <button key={label} type="button" disabled={!point} onClick={act}>
               {label}
             </button>
           ))}
@@ -99,9 +96,7 @@ function Line({ point, engine, isHere }: LineProps): ReactNode {
         {node && plainLine(node.name, node.preview)}
       </span>
       {isHere && <span className="state">shown by the app</span>}
-      <time className="muted sum" dateTime={new Date(point.createdAt).toISOString()}>
-        {new Date(point.createdAt).toLocaleString()}
-      </time>
+      <time className="muted sum">{new Date(point.createdAt).toLocaleString()}</time>
     </>
   );
 }

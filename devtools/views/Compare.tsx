@@ -34,9 +34,8 @@ export function Compare({ engine, state, sight, onOpen }: ViewProps): ReactNode 
       </div>
       {ends.a === ends.b ? (
         <p className="words">
-          {state.branches.length < 2
-            ? 'There is one branch, and no fork yet. Mark a message with d in the graph, or make a branch.'
-            : 'Both are the same. Choose another one, or mark a message with d in the graph.'}
+          {state.branches.length < 2 ? 'There is one branch, and no fork yet' : 'Both are the same'}. Mark a
+          message with d in the graph.
         </p>
       ) : (
         <Compared engine={engine} revision={state.revision} {...ends} onOpen={onOpen} />
@@ -235,11 +234,12 @@ function Differing(props: DifferingProps): ReactNode {
   if (a && b) return <Beside {...props} a={a} b={b} />;
   const one = a ?? b;
   if (!one) return null;
+  const side = a ? 'only in A' : 'only in B';
   return (
-    <section aria-label={`only in ${a ? 'A' : 'B'}: ${one.name}`} className={a ? 'alone' : 'alone b'}>
-      <Head side={a ? 'only in A' : 'only in B'} of={one} onOpen={props.onOpen} />
+    <div role="group" aria-label={`${side}: ${one.name}`} className={a ? 'alone' : 'alone b'}>
+      <Head side={side} of={one} onOpen={props.onOpen} />
       <LongText text={saidBy(one)} />
-    </section>
+    </div>
   );
 }
 
@@ -248,11 +248,11 @@ function Beside({ a, b, isNarrow, onOpen }: BesideProps): ReactNode {
   const changes = useChanges(saidBy(a), saidBy(b));
   if (isNarrow)
     return (
-      <section aria-label={a.name}>
+      <div role="group" aria-label={a.name}>
         <Head side="A" of={a} onOpen={onOpen} />
         <Head side="B" of={b} onOpen={onOpen} />
         <Runs changes={changes} />
-      </section>
+      </div>
     );
   return (
     <div className="sides">
@@ -262,10 +262,10 @@ function Beside({ a, b, isNarrow, onOpen }: BesideProps): ReactNode {
           ['B', b, 'after'],
         ] as const
       ).map(([side, of, at]) => (
-        <section key={side} aria-label={`${side}: ${of.name}`}>
+        <div key={side} role="group" aria-label={`${side}: ${of.name}`}>
           <Head side={side} of={of} onOpen={onOpen} />
           <Runs changes={changes} side={at} />
-        </section>
+        </div>
       ))}
     </div>
   );

@@ -96,8 +96,7 @@ function Spendings({ answer, whatIf }: { readonly answer: CostAnswer; readonly w
       </p>
       {chat.untold > 0 && (
         <p className="muted">
-          {chat.untold} of {chat.answers} answers did not tell their usage, or their model has no known price:
-          they are not in these sums.
+          Without {chat.untold} of {chat.answers} answers, whose usage or price is not known.
         </p>
       )}
       {branches.length > 1 && (

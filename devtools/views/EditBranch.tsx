@@ -32,7 +32,7 @@ export function EditBranch({ message, off, onSave, onClose }: EditBranchProps): 
       ))}
       {texts.size === 0 && <p className="words">It has no words to edit.</p>}
       <div className="bar">
-        <span className="grow muted">{off ?? 'No model is asked; the message stays on its branch.'}</span>
+        <span className="grow muted">{off}</span>
         <button type="button" onClick={onClose}>
           Cancel
         </button>

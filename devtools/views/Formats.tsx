@@ -6,11 +6,7 @@ import { tokensOf } from './Size.tsx';
 /** The system prompt in the four formats, side by side, the shortest of them marked. */
 export function Formats({ answer: { formats, estimate } }: { readonly answer: PromptAnswer }): ReactNode {
   if (!formats)
-    return (
-      <p className="words">
-        This prompt was sent as it is. Choose “with today’s fragments” to see them in other formats.
-      </p>
-    );
+    return <p className="words">It was sent as it is. See “with today’s fragments” for other formats.</p>;
   if (formats.App.text === '') return <p className="words">No fragments, so no system prompt.</p>;
   const names = FORMATS.filter((name) => name !== 'App');
   const least = Math.min(...names.map((name) => formats[name].tokens));

@@ -12,7 +12,7 @@ export function HiddenNote({ estimate }: { readonly estimate: EstimateResult }):
     <p className="inset warn" role="note">
       The model reads {marks.length === 1 ? 'a character' : `${marks.length} characters`} here that nobody
       sees: {names.slice(0, NAMED).join(', ')}
-      {names.length > NAMED && ' and more'}. Marks such as <Chip mark={marks[0]} /> show where.
+      {names.length > NAMED && ' and more'}.
     </p>
   );
 }

@@ -65,7 +65,6 @@ export function History({
         <button
           type="button"
           disabled={head === undefined || head === state.headKey}
-          title="Shows this place in the app; nothing is lost, and no branch is made"
           onClick={() => head !== undefined && attempt(() => engine.checkout(head))}
         >
           Go back to here
@@ -167,11 +166,7 @@ function StepLine({ time, kind, label, state }: Step): ReactNode {
   const isOperation = state !== undefined;
   return (
     <>
-      <time
-        className="muted sum"
-        dateTime={new Date(time).toISOString()}
-        title={new Date(time).toLocaleString()}
-      >
+      <time className="muted sum" title={new Date(time).toLocaleString()}>
         {clockTime(time).slice(0, -4)}
       </time>
       <span className={isOperation ? 'kind' : 'muted'}>{kind}</span>

@@ -68,9 +68,7 @@ function Events({ engine, state, onOpen, parts }: ViewProps & { readonly parts: 
       </div>
       {shown.length === 0 ? (
         <p className="words grow">
-          {all.length === 0
-            ? 'Nothing has happened since the panel was opened. What the engine does from now on will be a line here.'
-            : 'No event matches.'}
+          {all.length === 0 ? 'Nothing has happened since the panel was opened.' : 'No event matches.'}
         </p>
       ) : (
         <List
@@ -90,12 +88,7 @@ function Events({ engine, state, onOpen, parts }: ViewProps & { readonly parts: 
         </div>
       )}
       <Foot events={shown}>
-        <button
-          type="button"
-          disabled={key === undefined}
-          onClick={() => onOpen('Graph', { node: key })}
-          title={event && key === undefined ? 'This event is about no message that is there' : undefined}
-        >
+        <button type="button" disabled={key === undefined} onClick={() => onOpen('Graph', { node: key })}>
           Show in Graph
         </button>
       </Foot>

@@ -83,9 +83,7 @@ export function Node(props: NodeProps): ReactNode {
           </div>
         )}
         {value && <Shown face={face} message={value} calls={calls} moment={moment} />}
-        {value === null && !error && (
-          <p className="words">Its words are lost: the record is there, and its body can&apos;t be read.</p>
-        )}
+        {value === null && !error && <p className="words">Its words are lost.</p>}
       </Scroll>
     </section>
   );

@@ -4,6 +4,7 @@ import type { ReactNode } from 'react';
 import { span } from '../amounts.ts';
 import { count, counted } from '../figures.ts';
 import { dashed, type Fact, Facts, NOT_TOLD } from '../kit.tsx';
+import { modelNamed } from '../promptAnswer.ts';
 import { estimateOf } from '../tokens.ts';
 
 /** The facts of a message in two columns; a fact that was not reported is shown as "not told", where one would look for it. */
@@ -20,21 +21,15 @@ export function NodeFacts({ node, message, calls, holders, versions, isOpen }: N
     ['Status', statusOf(node, last)],
     ['Model', told(model)],
     ['Usage', told(usage && usageIn(usage))],
-    [
-      'Estimated',
-      estimated === undefined ? undefined : `~${count(estimated)} tokens${offBy(estimated, usage, message)}`,
-    ],
+    ['Estimated', estimated === undefined ? undefined : `~${count(estimated)} tokens`],
     ['First word', told(last?.firstMs === undefined ? undefined : `after ${span(last.firstMs)}`)],
     ['Took', told(last && `${span(last.ms)}${last.steps > 1 ? ` in ${last.steps} steps` : ''}`)],
     ['Finish', told(last?.finishReason)],
-    ['Branches', holders.branches.join(', ') || 'none that is not deleted'],
+    ['Branches', holders.branches.join(', ') || 'none'],
     ['Checkpoints', holders.checkpoints.join(', ') || undefined],
   ];
   const ids: readonly Fact[] = [
-    [
-      'Version',
-      versions.keys.length > 1 ? `${versions.index + 1} of ${versions.keys.length}` : 'the only one',
-    ],
+    ['Version', `${versions.index + 1} of ${versions.keys.length}`],
     ['Depth', String(node.depth)],
     ['Revision', String(node.rev)],
     ['Id', node.id],
@@ -102,13 +97,12 @@ function toldBy(
   calls: readonly CallFacts[],
   message: UIMessage | null | undefined,
 ): { readonly model: string | undefined; readonly usage: Usage | undefined } {
-  const { model, modelId, usage } = Object(message?.metadata) as Readonly<Record<string, unknown>>;
+  const { usage } = Object(message?.metadata) as Readonly<Record<string, unknown>>;
   const { inputTokens: input, outputTokens: output } = Object(usage) as Readonly<Record<string, unknown>>;
   const isTold = typeof input === 'number' || typeof output === 'number';
   const told = calls.flatMap((call) => call.usage ?? []);
   return {
-    model:
-      calls.findLast((call) => call.model)?.model ?? [modelId, model].find((one) => typeof one === 'string'),
+    model: calls.findLast((call) => call.model)?.model ?? modelNamed(message?.metadata),
     usage: told.length > 0 ? sumOf(told) : isTold ? ({ input, output } as Usage) : undefined,
   };
 }
@@ -125,21 +119,12 @@ function usageIn({ input = 0, output = 0, cacheRead, cacheWrite, reasoning }: Us
   return [
     `${count(input)} in`,
     cacheRead ? `${count(cacheRead)} of them cached` : undefined,
-    cacheWrite ? `${count(cacheWrite)} put into the cache` : undefined,
+    cacheWrite ? `${count(cacheWrite)} to the cache` : undefined,
     `${count(output)} out`,
     reasoning ? `${count(reasoning)} of them reasoning` : undefined,
   ]
     .filter(Boolean)
     .join(', ');
-}
-
-/** How far the estimate is off the count; nothing where the count includes more than the text. */
-function offBy(estimated: number, usage: Usage | undefined, message: NodeFactsProps['message']): string {
-  const output = (usage?.output ?? 0) - (usage?.reasoning ?? 0);
-  const isText = message?.parts.every((part) => /^(text|step-start)$/.test(Object(part).type));
-  if (output < 1 || !isText) return '';
-  const off = Math.round((100 * (estimated - output)) / output);
-  return ` (${off > 0 ? '+' : ''}${off} %)`;
 }
 
 function statusOf({ status }: NodeInfo, call: CallFacts | undefined): string {

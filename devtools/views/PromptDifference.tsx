@@ -57,10 +57,7 @@ function Difference({ before, after }: { readonly before: PromptAt; readonly aft
   return (
     <>
       {told < 2 && (
-        <p className="muted inset">
-          {told ? 'One of them was not' : 'Neither of them was'} recorded: its system prompt is that of
-          today’s fragments.
-        </p>
+        <p className="muted inset">What was not recorded has the system prompt of today’s fragments.</p>
       )}
       <section>
         <h2>System prompt</h2>

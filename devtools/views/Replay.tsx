@@ -112,7 +112,7 @@ function Player({ record }: { readonly record: RecordedRequest }): ReactNode {
           <Part key={i} part={part} />
         ))}
         {shown === end && failAt !== undefined && failAt < chunks.length && (
-          <p className="bad">Fails here: a chat would keep what stands above, as interrupted.</p>
+          <p className="bad">Fails here: a chat would keep what stands above.</p>
         )}
         {shown === chunks.length && record.error !== undefined && (
           <p className="bad">Failed: {record.error}</p>

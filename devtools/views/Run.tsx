@@ -39,8 +39,8 @@ function Ask({ engine, state, sight, run }: ViewProps): ReactNode {
   if (!engine.attached?.run)
     return (
       <p className="words">
-        No chat is attached to this engine. Where `useContextChat` or `createContextChats` of contextree/ai is
-        used, its transport can be asked again here.
+        No chat is attached to this engine. `useContextChat` and `createContextChats` of contextree/ai attach
+        one.
       </p>
     );
   if (value === null)

@@ -205,8 +205,8 @@ function Warning({
     >
       <h2 id={`${id}title`}>Your server may run tools</h2>
       <p id={`${id}words`}>
-        The answer is not saved, and no tool of this page is called. What the server does for a request, this
-        panel can’t hold back.
+        The answer is not saved, and no tool of this page is called. What the server does, the panel can’t
+        hold back.
       </p>
       <div className="bar">
         <button ref={cancel} type="button" onClick={onCancel}>

@@ -36,11 +36,7 @@ export function Snapshot({ engine, state, sight, onLook, onFile }: ViewProps): R
     <>
       <div className="bar">
         <Search value={value} onShow={setShown} />
-        <Check
-          title="Keys, tokens and passwords are masked in what leaves the panel, unless this is on."
-          isOn={withSecrets}
-          onToggle={() => setWithSecrets(!withSecrets)}
-        >
+        <Check isOn={withSecrets} onToggle={() => setWithSecrets(!withSecrets)}>
           with secrets
         </Check>
         <Take what="snapshot" json={() => jsonOf(value, withSecrets)} isOff={!value} />
@@ -174,9 +170,9 @@ async function exported(engine: ViewProps['engine'], mask: boolean): Promise<Ses
 
 /** What was masked, for people. */
 function maskedIn({ masked }: Session): string {
-  if (!masked) return 'Exported with all secrets in it: mind whom you give it.';
+  if (!masked) return 'Exported, with all secrets in it.';
   const kinds = Object.entries(masked).map(([kind, count]) => (count === 1 ? kind : `${kind} ×${count}`));
   return kinds.length === 0
-    ? 'Exported. Nothing in it looked like a secret: read what you publish.'
+    ? 'Exported. Nothing looked like a secret.'
     : `Exported. Masked: ${kinds.join(', ')}.`;
 }

@@ -58,12 +58,6 @@ function Place({ state, figures }: PlaceProps): ReactNode {
         ['Chats', figures && exactly(figures.chats)],
         ['Messages', figures && exactly(figures.messages)],
         ['Attachments', figures && `${exactly(figures.blobs.count)}, ${bytesOf(figures.blobs.bytes)}`],
-        [
-          'Packs',
-          figures?.packs === undefined
-            ? undefined
-            : `${exactly(figures.packs)}, and ${exactly(figures.singles ?? 0)} single records`,
-        ],
       ]}
     />
   );
@@ -92,11 +86,11 @@ interface SiteProps {
 /** How many bytes the browser allows this site, and whether it may clear them. */
 function Site({ engine, figures, onKeep }: SiteProps): ReactNode {
   const { usage = 0, quota, persisted } = figures;
-  if (figures.usage === undefined && quota === undefined && persisted === undefined) return null;
+  if (figures.usage === undefined && persisted === undefined) return null;
   const keep = (): void => {
     void engine.store.persist?.().then(onKeep);
   };
-  const words = `${bytesOf(usage)} of ${quota === undefined ? 'an unknown amount' : bytesOf(quota)}`;
+  const words = bytesOf(usage) + (quota === undefined ? '' : ` of ${bytesOf(quota)}`);
   return (
     <section>
       <h2>This site</h2>
@@ -119,7 +113,7 @@ function Site({ engine, figures, onKeep }: SiteProps): ReactNode {
               ? 'The browser has promised to keep it.'
               : 'The browser may clear it when space runs short. '}
             {!persisted && engine.store.persist && (
-              <button type="button" title="Asks the browser not to clear this site by itself" onClick={keep}>
+              <button type="button" onClick={keep}>
                 Ask to keep
               </button>
             )}
@@ -151,7 +145,7 @@ function Kinds({ engine, figures, onCount }: KindsProps): ReactNode {
     <section>
       <h2>
         Records{' '}
-        <button type="button" title="Reads the whole database" onClick={weigh}>
+        <button type="button" onClick={weigh}>
           {kinds ? 'Weigh again' : 'Weigh'}
         </button>
       </h2>
@@ -215,20 +209,12 @@ function at(sorted: readonly number[], share: number): number {
 function Tabs({ engine, state }: Pick<ViewProps, 'engine' | 'state'>): ReactNode {
   const { saveState, remoteMessages } = state;
   const { value: held } = useAnswer(heldAt, { engine, saveState, remoteMessages });
-  const remote = remoteMessages.length;
   return (
     <Section
       title="Other tabs"
       facts={[
-        [
-          'Writing now',
-          held === undefined
-            ? undefined
-            : held === 0
-              ? 'no answer'
-              : `${exactly(held)} answers, here or elsewhere`,
-        ],
-        ['Behind what is shown', remote === 0 ? 'nothing' : `${exactly(remote)} messages of another tab`],
+        ['Writing now', held === undefined ? undefined : counted(held, 'answer')],
+        ['Not shown here', counted(remoteMessages.length, 'message')],
       ]}
     />
   );
@@ -255,19 +241,11 @@ function Integrity({ engine, onOpen }: Pick<ViewProps, 'engine' | 'onOpen'>): Re
     <section>
       <h2>
         Integrity{' '}
-        <button
-          type="button"
-          title="Reads every record of this chat, and changes nothing"
-          onClick={() => check(false)}
-        >
+        <button type="button" onClick={() => check(false)}>
           {result ? 'Check again' : 'Check'}
         </button>{' '}
         {result?.isRepair === false && mends > 0 && (
-          <button
-            type="button"
-            title="Mends what can be mended, and throws nothing away"
-            onClick={() => check(true)}
-          >
+          <button type="button" onClick={() => check(true)}>
             Repair {exactly(mends)} of {exactly(result.findings.length)}
           </button>
         )}

@@ -105,7 +105,7 @@ describe('the checkpoints', () => {
     engine.set(user('waiting'));
     await press(button('Restore'));
     await eventually(() =>
-      expect(panel().getByRole('alert').textContent).toMatch(/1 messages? waits? for save/),
+      expect(panel().getByRole('alert').textContent).toMatch(/a message waits for save/),
     );
     expect(engine.branch).toBe('main');
     await act(() => engine.save());
