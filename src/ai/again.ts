@@ -8,9 +8,9 @@ import { isAsking, type ChatHost, type Message, type OurChat } from './ourChat.t
 /** What is asked again in place of what was: in other words, or for another answer. Loaded once there is an answer. */
 
 /** Sends a message in place of the one with its `messageId`. */
-export async function sendInPlace<M extends UIMessage>(
-  chat: OurChat<M>,
-  message: Message<M>,
+export async function sendInPlace(
+  chat: OurChat,
+  message: Message,
   options: ChatRequestOptions | undefined,
 ): Promise<void> {
   const { messageId } = message;
@@ -24,9 +24,9 @@ export async function sendInPlace<M extends UIMessage>(
 }
 
 /** Asks for another answer, in place of a message. */
-export async function askAgain<M extends UIMessage>(
-  chat: OurChat<M>,
-  options: Parameters<Chat<M>['regenerate']>[0],
+export async function askAgain(
+  chat: OurChat,
+  options: Parameters<Chat<UIMessage>['regenerate']>[0],
 ): Promise<void> {
   const messageId = options?.messageId;
   const isShown = (): boolean => !messageId || withId(chat.messages, messageId) !== undefined;
@@ -39,14 +39,14 @@ export async function askAgain<M extends UIMessage>(
 }
 
 /** Stops the growing answer and sends a request in its place. `edited` gives the list up to an edited message. */
-function inPlace<M extends UIMessage>(
-  chat: OurChat<M>,
+function inPlace(
+  chat: OurChat,
   id: string | undefined,
   ask: () => Promise<void>,
-  edited?: () => readonly M[],
+  edited?: () => readonly UIMessage[],
 ): Promise<void> {
   const stopped = (chat.isBusy || chat.resuming) && chat.stop();
-  let earlier: readonly M[] = [];
+  let earlier: readonly UIMessage[] = [];
   return chat.line.run({
     rank: 'first',
     prepare: async () => {
@@ -69,33 +69,33 @@ function inPlace<M extends UIMessage>(
  * A function that gives the list up to a question, each message as it is saved by then; undefined for no question of the list.
  * Versions have one id, so messages are found by the keys that they have now.
  */
-function upTo<M extends UIMessage>(
-  { engine, branchId, list }: OurChat<M>,
+function upTo(
+  { engine, branchId, list }: OurChat,
   messageId: string | undefined,
-): (() => readonly M[]) | undefined {
+): (() => readonly UIMessage[]) | undefined {
   const index = list.now.findIndex(({ id, role }) => id === messageId && role === 'user');
   if (index === -1) return undefined;
   const stood = list.now.slice(0, index + 1).map((one) => [one, keyOf(engine, one.id, branchId)] as const);
   return () =>
     stood.map(([one, key]) => {
       const saved = key === undefined ? withId(list.saved, one.id) : engine.message(key);
-      return (saved as M | undefined) ?? one;
+      return saved ?? one;
     });
 }
 
 /** Loads the messages before the first one of the list, when a turn is about to begin at that message, and returns them. */
-async function reveal<M extends UIMessage>(chat: OurChat<M>, id = ''): Promise<readonly M[]> {
+async function reveal(chat: OurChat, id = ''): Promise<readonly UIMessage[]> {
   await keepList(chat);
   const { engine, list, branchId } = chat;
   const node = engine.nodesOf(id, branchId)[0];
   if (id !== list.now[0]?.id || !node?.parentKey) return [];
   const { messages } = await engine.resolve({ at: node.key });
-  list.prepend(messages as M[]);
-  return messages.slice(0, -1) as M[];
+  list.prepend(messages);
+  return messages.slice(0, -1);
 }
 
 /** Saves a list that the app set before anything was said in the chat: a turn that cuts it would lose the rest. */
-export async function keepList<M extends UIMessage>(chat: OurChat<M>): Promise<void> {
+export async function keepList(chat: OurChat): Promise<void> {
   const { engine, list } = chat;
   if (list.saved.length > 0 || isAsking(chat) || list.now.length < 2) return;
   // In an empty conversation the list may also hold what another tab writes, which that tab saves.
@@ -106,9 +106,9 @@ export async function keepList<M extends UIMessage>(chat: OurChat<M>): Promise<v
 // ------------------------------------------------------------------ what a pager asks for
 
 /** What a pager needs of the chats. */
-interface Asked<M extends UIMessage> extends ChatHost<M> {
+interface Asked extends ChatHost {
   /** The chat of the active branch. */
-  readonly active: OurChat<M>;
+  readonly active: OurChat;
   /** Presses on pagers that have no answer yet, by what they ask for. */
   readonly presses: Map<string, Press>;
 }
@@ -116,16 +116,12 @@ interface Asked<M extends UIMessage> extends ChatHost<M> {
 /** A press on a pager. */
 export interface Press {
   /** The chat that handles it, as soon as it is known. */
-  chat: Pick<OurChat<UIMessage>, 'branchId'> | undefined;
+  chat: Pick<OurChat, 'branchId'> | undefined;
   answered?: Promise<void>;
 }
 
 /** Edits a message: new text of a question is sent; new text of an answer becomes a version, and no model is called. */
-export async function edit<M extends UIMessage>(
-  asked: Asked<M>,
-  messageId: string,
-  content: MessageContent,
-): Promise<void> {
+export async function edit(asked: Asked, messageId: string, content: MessageContent): Promise<void> {
   const { engine, active } = asked;
   await engine.ready();
   await keepList(active);
@@ -134,13 +130,13 @@ export async function edit<M extends UIMessage>(
   if (role !== 'user') return void (await engine.edit(messageId, content));
   await once(asked, messageId, { content }, (chat, id) => {
     const words = newWords(withId(chat.messages, id), content);
-    return chat.sendMessage({ messageId: id, ...words } as Parameters<Chat<M>['sendMessage']>[0]);
+    return chat.sendMessage({ messageId: id, ...words });
   });
 }
 
 /** Asks for another answer. */
-export async function regenerate<M extends UIMessage>(
-  asked: Asked<M>,
+export async function regenerate(
+  asked: Asked,
   messageId: string,
   options: object | undefined,
 ): Promise<void> {
@@ -149,11 +145,11 @@ export async function regenerate<M extends UIMessage>(
 }
 
 /** Runs a press in the chat that shows its message. On a double click the second press gets the promise of the first. */
-function once<M extends UIMessage>(
-  asked: Asked<M>,
+function once(
+  asked: Asked,
   messageId: string,
   what: { readonly content?: MessageContent; readonly options?: object | undefined },
-  ask: (chat: OurChat<M>, id: string) => Promise<void>,
+  ask: (chat: OurChat, id: string) => Promise<void>,
 ): Promise<void> {
   const { engine, presses } = asked;
   const id = engine.node(messageId)?.id ?? messageId;
@@ -182,7 +178,7 @@ function once<M extends UIMessage>(
 }
 
 /** The active chat, after it shows a message: on the most recently used branch that holds it, loaded as far back. */
-async function shownBy<M extends UIMessage>(asked: Asked<M>, messageId: string): Promise<OurChat<M>> {
+async function shownBy(asked: Asked, messageId: string): Promise<OurChat> {
   const { engine } = asked;
   await engine.selectSibling(messageId);
   const depthOf = (id = ''): number => engine.node(id)?.depth ?? 0;

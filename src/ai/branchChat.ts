@@ -25,12 +25,12 @@ import { saidOf } from './said.ts';
  * A chat on its branch: the verbs of the AI SDK's `Chat`, run one after another so that none loses a word. What they do is in
  * `request.ts` (a turn), `again.ts`, `queue.ts`, `calls.ts` and `resume.ts`.
  */
-export class BranchChat<M extends UIMessage> extends OurChat<M> {
+export class BranchChat extends OurChat {
   readonly line: Line = new Line(
     () => !this.isBusy && !this.resuming,
     () => this.#toolLoop(),
   );
-  declare queue: Queue<M> | undefined;
+  declare queue: Queue | undefined;
   /** How many requests have a turn that is not saved yet, and how many sent messages have an answer that has not ended. */
   #beginning = 0;
   #unanswered = 0;
@@ -43,9 +43,9 @@ export class BranchChat<M extends UIMessage> extends OurChat<M> {
   #answering: Promise<unknown> = Promise.resolve();
 
   /** Made by the registry; `others`: how many chats it has already. Without a branch the chat waits until it is given one. */
-  constructor(host: ChatHost<M>, branchId?: string, others?: number) {
+  constructor(host: ChatHost, branchId?: string, others?: number) {
     const { options } = host;
-    const init: ChatInit<M> = {
+    const init: ChatInit<UIMessage> = {
       ...options,
       // The id of the conversation, as on plain useChat. Other chats need their own: older AI SDKs tell chats apart by it.
       id: others ? createId() : chatIdOf(host),
@@ -57,7 +57,7 @@ export class BranchChat<M extends UIMessage> extends OurChat<M> {
         sendMessages: (sent) => this.#request(sent),
         reconnectToStream: async (sent) => {
           await this.ready();
-          const answer = await (await loadMore()).takeUpIn<M>(this, sent);
+          const answer = await (await loadMore()).takeUpIn(this, sent);
           return answer && this.passOn(answer);
         },
       },
@@ -94,12 +94,12 @@ export class BranchChat<M extends UIMessage> extends OurChat<M> {
   // ------------------------------------------------------------------ what is shown of it
 
   /** The list, and behind it the queued questions. What an app's own list does to the queue: see `waiting`. */
-  override get messages(): M[] {
+  override get messages(): UIMessage[] {
     const list = this.list.now;
     return this.queue?.behind(list) ?? list;
   }
 
-  override set messages(given: M[]) {
+  override set messages(given: UIMessage[]) {
     this.state.messages = [...(this.queue?.without(given) ?? given)];
   }
 
@@ -154,8 +154,8 @@ export class BranchChat<M extends UIMessage> extends OurChat<M> {
   follow({ messages, remoteMessages = [] }: Pick<EngineState, 'messages'> & Partial<EngineState>): void {
     const { list } = this;
     const isNew = messages !== list.followed || remoteMessages !== list.remoteMessages;
-    if (isNew && this.isBusy && list.followed) list.prepend(messages as readonly M[]);
-    else if (isNew) list.follow(messages as readonly M[], remoteMessages as readonly M[]);
+    if (isNew && this.isBusy && list.followed) list.prepend(messages);
+    else if (isNew) list.follow(messages, remoteMessages);
     // The other tab's answer, because of which a request was refused, has ended.
     if (!remoteMessages[0] && isContextError(this.error, 'busy')) this.clearError();
     this.queue?.followed();
@@ -172,7 +172,7 @@ export class BranchChat<M extends UIMessage> extends OurChat<M> {
   }
 
   /** The queue. Its code is loaded with the first question that has to wait. */
-  #queueIn({ Queue }: typeof More): Queue<M> {
+  #queueIn({ Queue }: typeof More): Queue {
     return (this.queue ??= new Queue(this));
   }
 
@@ -190,10 +190,10 @@ export class BranchChat<M extends UIMessage> extends OurChat<M> {
     await (this.#looking ??= this.recall());
   }
 
-  async #request(sent: SendOptions<M>): Promise<ReadableStream<UIMessageChunk>> {
+  async #request(sent: SendOptions): Promise<ReadableStream<UIMessageChunk>> {
     this.#beginning += 1;
     const turns = this.ready().then(loadTurns);
-    const ask = await turns.then(({ begin }) => begin<M>(this, sent)).finally(() => (this.#beginning -= 1));
+    const ask = await turns.then(({ begin }) => begin(this, sent)).finally(() => (this.#beginning -= 1));
     return this.passOn(await ask());
   }
 
@@ -203,9 +203,9 @@ export class BranchChat<M extends UIMessage> extends OurChat<M> {
     const { own } = this;
     this.sendMessage = async (given, options) => {
       if (given != null && !isMessage(given)) return (await loadMore()).refuseMessage(given);
-      await this.#send(given && asParts<M>(given), options);
+      await this.#send(given && asParts(given), options);
     };
-    this.regenerate = (options) => this.#later((more) => more.askAgain<M>(this, options));
+    this.regenerate = (options) => this.#later((more) => more.askAgain(this, options));
     this.stop = async () => {
       if (this.queue?.pass()) return;
       // The stopped request may not have begun: wait until it has.
@@ -214,17 +214,17 @@ export class BranchChat<M extends UIMessage> extends OurChat<M> {
       await this.turn?.settled;
     };
     this.resumeStream = (options) => this.#resume(() => own.resumeStream(options));
-    this.addToolOutput = (output) => this.#give((more) => more.giveResult<M>(this, output));
+    this.addToolOutput = (output) => this.#give((more) => more.giveResult(this, output));
     this.addToolResult = this.addToolOutput;
     // AI SDK 5 has no approvals.
     if (own.addToolApprovalResponse as unknown)
-      this.addToolApprovalResponse = (response) => this.#give((more) => more.giveWord<M>(this, response));
+      this.addToolApprovalResponse = (response) => this.#give((more) => more.giveWord(this, response));
   }
 
-  async #send(message: Message<M> | undefined, options: Options<M>): Promise<void> {
+  async #send(message: Message | undefined, options: Options): Promise<void> {
     const { onBusy, experimental_queue } = this.host.options;
     if (message?.messageId !== undefined)
-      return this.#later((more) => more.sendInPlace<M>(this, message, options));
+      return this.#later((more) => more.sendInPlace(this, message, options));
     if (onBusy === 'reject' && (this.isBusy || this.#unanswered > 0)) throw busy();
     this.queue?.pass();
     if (!message && this.isSecond()) return undefined;
@@ -247,7 +247,7 @@ export class BranchChat<M extends UIMessage> extends OurChat<M> {
   }
 
   /** Sends a message in its turn, behind what an earlier page left queued; without one, continues the last answer. */
-  say(message: Message<M> | undefined, options: Options<M>): Promise<void> {
+  say(message: Message | undefined, options: Options): Promise<void> {
     this.list.leaveRemote();
     // What a deleted chat showed, or had queued, is no part of the chat that begins now.
     if (this.engine.state.getState().error?.code === 'chat-deleted') {
@@ -320,4 +320,4 @@ export class BranchChat<M extends UIMessage> extends OurChat<M> {
   }
 }
 
-type Options<M extends UIMessage> = Parameters<Chat<M>['sendMessage']>[1];
+type Options = Parameters<Chat<UIMessage>['sendMessage']>[1];

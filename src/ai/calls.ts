@@ -9,8 +9,8 @@ import { busy, copyIn, isAsking, type OurChat } from './ourChat.ts';
 import { keepMessage } from './turn.ts';
 
 type Verb = 'addToolOutput' | 'addToolApprovalResponse';
-type Result<M extends UIMessage> = Parameters<OurChat<M>['addToolOutput']>[0];
-type Word<M extends UIMessage> = Parameters<OurChat<M>['addToolApprovalResponse']>[0];
+type Result = Parameters<OurChat['addToolOutput']>[0];
+type Word = Parameters<OurChat['addToolApprovalResponse']>[0];
 
 /** What a page gives to a waiting tool call: the result, or an approval. */
 interface Given {
@@ -19,7 +19,7 @@ interface Given {
 }
 
 /** Gives a tool result to the chat and the node that hold the call, on any branch. Rejects as `answerCall()` does. */
-export function giveResult<M extends UIMessage>(chat: OurChat<M>, output: Result<M>): Promise<void> {
+export function giveResult(chat: OurChat, output: Result): Promise<void> {
   const { tool: _tool, toolCallId, options: _options, ...result } = output;
   const isCall = (part: ToolPart): boolean => part.toolCallId === toolCallId;
   const known = { state: 'output-available', ...result };
@@ -27,7 +27,7 @@ export function giveResult<M extends UIMessage>(chat: OurChat<M>, output: Result
 }
 
 /** Gives an approval, or a denial, to the chat and the node that hold the call. */
-export function giveWord<M extends UIMessage>(chat: OurChat<M>, response: Word<M>): Promise<void> {
+export function giveWord(chat: OurChat, response: Word): Promise<void> {
   const { id, approved, reason } = response;
   const known = { state: 'approval-responded', approval: { id, approved, reason } };
   const isCall = ({ approval }: ToolPart): boolean => approval?.id === id;
@@ -40,15 +40,10 @@ export function giveWord<M extends UIMessage>(chat: OurChat<M>, response: Word<M
  * @throws busy while another tab, or another chat, writes the answer: its next save would overwrite the result
  * @throws head-moved where another tab gave this very call something else
  */
-async function answerCall<M extends UIMessage>(
-  chat: OurChat<M>,
-  verb: Verb,
-  told: Result<M> | Word<M>,
-  given: Given,
-): Promise<void> {
+async function answerCall(chat: OurChat, verb: Verb, told: Result | Word, given: Given): Promise<void> {
   const { engine, host, list } = chat;
   const { isCall } = given;
-  const whoAsks = (is: Given['isCall']): OurChat<M> | undefined =>
+  const whoAsks = (is: Given['isCall']): OurChat | undefined =>
     [chat, ...host.all()].find((one) => asking(one.list.now, is));
   // Some models number their tool calls anew in each answer: prefer an answer in which the call still waits.
   const owner = whoAsks((part) => isCall(part) && isWaiting(part)) ?? whoAsks(isCall) ?? chat;
@@ -58,7 +53,7 @@ async function answerCall<M extends UIMessage>(
   const listed = asking(list.now, isCall);
   // The call may be on another branch, or before the loaded messages.
   const elsewhere = listed ? undefined : await waitingCall(engine, isCall);
-  const before = listed ?? (elsewhere?.message as M | undefined);
+  const before = listed ?? elsewhere?.message;
   if (!before) return;
   const key = elsewhere?.key ?? keyIn(chat, before);
   chat.isMute = false;
@@ -72,7 +67,7 @@ async function answerCall<M extends UIMessage>(
   }
   if (key !== undefined && engine.status(key) === 'streaming') throw busy();
   // The last draft that was saved may be older than the call.
-  const answer = (now: UIMessage): M => answered((callsIn(now).some(isCall) ? now : before) as M, given);
+  const answer = (now: UIMessage): UIMessage => answered(callsIn(now).some(isCall) ? now : before, given);
   const shown = answer(before);
   teach(chat, before, shown);
   const goOn = async (): Promise<void> => {
@@ -89,7 +84,7 @@ async function answerCall<M extends UIMessage>(
     else await keepMessage(engine, key, (now) => (kept = answer(now)), undefined);
     teach(chat, shown, kept);
   } catch (error) {
-    teach(chat, shown, (engine.message(key ?? '') as M | undefined) ?? before);
+    teach(chat, shown, engine.message(key ?? '') ?? before);
     throw error;
   }
   // Another tab may have answered another call of the same message: only now may all calls be answered.
@@ -97,12 +92,12 @@ async function answerCall<M extends UIMessage>(
 }
 
 /** The message of a list that holds a tool call. */
-function asking<M extends UIMessage>(list: readonly M[], isCall: (part: ToolPart) => boolean): M | undefined {
+function asking(list: readonly UIMessage[], isCall: (part: ToolPart) => boolean): UIMessage | undefined {
   return list.findLast(({ parts }) => parts.some((part) => isToolPart(part) && isCall(part)));
 }
 
 /** The key of a message of the list; for the growing answer, the key of its turn. */
-function keyIn<M extends UIMessage>({ engine, turn, branchId }: OurChat<M>, { id }: M): string | undefined {
+function keyIn({ engine, turn, branchId }: OurChat, { id }: UIMessage): string | undefined {
   const isGrowing = turn?.id === id && turn.isOpen && turn.versionOf === undefined;
   return isGrowing ? turn.key : keyOf(engine, id, branchId);
 }
@@ -129,7 +124,7 @@ async function waitingCall(
 const AT_ONCE = 100;
 
 /** The message with the result or approval added to its tool call. The first one counts; the same one again changes nothing. */
-function answered<M extends UIMessage>(message: M, { isCall, known }: Given): M {
+function answered(message: UIMessage, { isCall, known }: Given): UIMessage {
   const calls = callsIn(message).filter(isCall);
   if (calls.some(isWaiting))
     return {
@@ -148,13 +143,12 @@ function answered<M extends UIMessage>(message: M, { isCall, known }: Given): M 
 }
 
 function isSame(call: Readonly<Record<string, unknown>>, known: Readonly<Record<string, unknown>>): boolean {
-  if (known['approval'])
-    return (call['approval'] as Word<UIMessage>).approved === (known['approval'] as Word<UIMessage>).approved;
+  if (known['approval']) return (call['approval'] as Word).approved === (known['approval'] as Word).approved;
   return sameJson([call['output'], call['errorText']], [known['output'], known['errorText']]);
 }
 
 /** Updates a message in every chat that shows it, also in a chat that is just sending it to the model. */
-function teach<M extends UIMessage>(chat: OurChat<M>, before: M, message: M): void {
+function teach(chat: OurChat, before: UIMessage, message: UIMessage): void {
   for (const one of [chat, ...chat.host.all()]) {
     const { list } = one;
     // The message may be among those of another tab: look at the whole list.

@@ -93,10 +93,12 @@ export interface ContextChat<M extends UIMessage = UIMessage> extends Chat<M> {
 }
 
 /** A request as the AI SDK's `Chat` makes it. */
-export type SendOptions<M extends UIMessage> = Parameters<ChatTransport<M>['sendMessages']>[0];
+export type SendOptions<M extends UIMessage = UIMessage> = Parameters<ChatTransport<M>['sendMessages']>[0];
 
 /** A request for an answer that a server may still be streaming. */
-export type ReconnectOptions<M extends UIMessage> = Parameters<ChatTransport<M>['reconnectToStream']>[0];
+export type ReconnectOptions<M extends UIMessage = UIMessage> = Parameters<
+  ChatTransport<M>['reconnectToStream']
+>[0];
 
 /**
  * What stands under `contextree` in the metadata of each request. Transports see it (`requestMetadata` in

@@ -37,7 +37,7 @@ export interface ContextChats<M extends UIMessage = UIMessage> {
 const QUIET = 500;
 
 /** The chats of each engine, as long as the app holds the engine. */
-const registries: WeakMap<ContextEngine, Registry<UIMessage>> = new WeakMap();
+const registries: WeakMap<ContextEngine, Registry> = new WeakMap();
 
 /**
  * The chats of an engine, outside of React. Each engine has one set: a second call returns the same, with the new options, if
@@ -49,44 +49,40 @@ export function createContextChats<M extends UIMessage = UIMessage>({
   engine,
   ...options
 }: ContextChatsOptions<M>): ContextChats<M> {
-  const chats = chatsOf(engine, options);
-  chats.configure(options);
-  return chats;
+  const own = options as unknown as ContextChatOptions;
+  const chats = chatsOf(engine, own);
+  chats.configure(own);
+  return chats as unknown as ContextChats<M>;
 }
 
 /** @internal The chats of an engine; made with these options on the first call. */
-export function chatsOf<M extends UIMessage>(
-  engine: ContextEngine,
-  options: ContextChatOptions<M>,
-): Registry<M> {
+export function chatsOf(engine: ContextEngine, options: ContextChatOptions): Registry {
   expectEngine(engine);
-  const known = registries.get(engine);
-  if (known) return known as unknown as Registry<M>;
-  const made = new Registry<M>(engine, options);
-  registries.set(engine, made as unknown as Registry<UIMessage>);
-  return made;
+  const chats = registries.get(engine) ?? new Registry(engine, options);
+  registries.set(engine, chats);
+  return chats;
 }
 
 /**
  * Which chat is on which branch. Chats live beside the engine: an answer outlives the component that shows it. A turn that
  * forks registers its chat under the id of the branch that it is about to make, so that no frame shows another one.
  */
-export class Registry<M extends UIMessage> implements ContextChats<M>, ChatHost<M> {
+export class Registry implements ContextChats, ChatHost {
   readonly engine: ContextEngine;
-  options: ContextChatOptions<M>;
+  options: ContextChatOptions;
   readonly isOwn: boolean = true;
   readonly writes: Set<PromiseLike<unknown>> = new Set();
-  #fallback: ChatTransport<M> | undefined;
-  readonly #chats: Map<string, BranchChat<M>> = new Map();
+  #fallback: ChatTransport<UIMessage> | undefined;
+  readonly #chats: Map<string, BranchChat> = new Map();
   /** The active chat until the engine has read the conversation. */
-  #unbound: BranchChat<M> | undefined;
-  #blank: BranchChat<M> | undefined;
+  #unbound: BranchChat | undefined;
+  #blank: BranchChat | undefined;
   #isDeleted = false;
   #isForeseen = false;
   readonly presses: Map<string, Press> = new Map();
   readonly #release: readonly (() => void)[];
 
-  constructor(engine: ContextEngine, options: ContextChatOptions<M>) {
+  constructor(engine: ContextEngine, options: ContextChatOptions) {
     this.engine = engine;
     this.options = options;
     // A listener of the page must not keep an engine alive that the app has let go.
@@ -110,38 +106,38 @@ export class Registry<M extends UIMessage> implements ContextChats<M>, ChatHost<
     this.sync();
   }
 
-  get transport(): ChatTransport<M> {
-    return this.options.transport ?? (this.#fallback ??= new DefaultChatTransport<M>());
+  get transport(): ChatTransport<UIMessage> {
+    return this.options.transport ?? (this.#fallback ??= new DefaultChatTransport<UIMessage>());
   }
 
-  configure(options: ContextChatOptions<M>): void {
+  configure(options: ContextChatOptions): void {
     // A caller without options must not reset the transport.
     if (Object.keys(options).length > 0) this.options = options;
   }
 
   /** The snapshot for `useSyncExternalStore`; one function for all renders, so that React does not read again after each. */
-  readonly look: () => BranchChat<M> = () => this.active;
+  readonly look: () => BranchChat = () => this.active;
 
   /** The snapshot while React hydrates a page that a server rendered: an empty chat, as on the server. */
-  readonly lookUnread: () => BranchChat<M> = () =>
-    this.engine.state.getState().status === 'ready' ? (this.#blank ??= new BranchChat<M>(this)) : this.active;
+  readonly lookUnread: () => BranchChat = () =>
+    this.engine.state.getState().status === 'ready' ? (this.#blank ??= new BranchChat(this)) : this.active;
 
-  get active(): BranchChat<M> {
+  get active(): BranchChat {
     const { status, branchId } = this.engine.state.getState();
     const known = this.#chats.get(branchId);
     if (known) return known;
     if (status === 'ready') return this.#open(branchId);
-    return (this.#unbound ??= new BranchChat<M>(this));
+    return (this.#unbound ??= new BranchChat(this));
   }
 
-  get(branch: string): BranchChat<M> | undefined {
+  get(branch: string): BranchChat | undefined {
     const { branches } = this.engine.state.getState();
     const found = branches.find(({ id, name }) => id === branch || name === branch);
     return found && (this.#chats.get(found.id) ?? this.#open(found.id));
   }
 
-  #open(branchId: string): BranchChat<M> {
-    const chat = new BranchChat<M>(this, branchId, this.#chats.size);
+  #open(branchId: string): BranchChat {
+    const chat = new BranchChat(this, branchId, this.#chats.size);
     this.#chats.set(branchId, chat);
     const state = this.engine.state.getState();
     if (state.branchId === branchId) chat.follow(state);
@@ -153,7 +149,7 @@ export class Registry<M extends UIMessage> implements ContextChats<M>, ChatHost<
     await this.#each((chat) => chat.whenSettled());
   }
 
-  #each(task: (chat: BranchChat<M>) => unknown): Promise<unknown> {
+  #each(task: (chat: BranchChat) => unknown): Promise<unknown> {
     return Promise.all([...this.#chats.values()].map(task));
   }
 
@@ -166,15 +162,15 @@ export class Registry<M extends UIMessage> implements ContextChats<M>, ChatHost<
 
   // ------------------------------------------------------------------ what chats ask of it
 
-  register(branchId: string, chat: BranchChat<M>): void {
+  register(branchId: string, chat: BranchChat): void {
     this.#chats.set(branchId, chat);
   }
 
-  unregister(branchId: string, chat: BranchChat<M>): void {
+  unregister(branchId: string, chat: BranchChat): void {
     if (this.#chats.get(branchId) === chat) this.#chats.delete(branchId);
   }
 
-  all(): readonly BranchChat<M>[] {
+  all(): readonly BranchChat[] {
     return [this.active, ...this.#chats.values()];
   }
 

@@ -10,11 +10,8 @@ const LONGEST_WAIT = 1000;
  * shows, so it has to be on the disk by then. If the disk refuses or is slow, it is shown all the same. Resolves to whether it
  * was saved.
  */
-export async function keepAhead<M extends UIMessage>(
-  turn: Turn<M>,
-  chunks: readonly UIMessageChunk[],
-): Promise<boolean> {
-  const now = (): M => turn.read() ?? ({ id: turn.id, role: 'assistant', parts: [] } as UIMessage as M);
+export async function keepAhead(turn: Turn, chunks: readonly UIMessageChunk[]): Promise<boolean> {
+  const now = (): UIMessage => turn.read() ?? { id: turn.id, role: 'assistant', parts: [] };
   const keep = async (): Promise<boolean> => {
     const before = now();
     const message = await readOn(before, chunks);
@@ -30,18 +27,14 @@ export async function keepAhead<M extends UIMessage>(
 }
 
 /** A message with some chunks read into it by the AI SDK, which alone knows how. */
-async function readOn<M extends UIMessage>(
-  before: M,
-  chunks: readonly UIMessageChunk[],
-): Promise<M | undefined> {
+async function readOn(before: UIMessage, chunks: readonly UIMessageChunk[]): Promise<UIMessage | undefined> {
   const stream = new ReadableStream<UIMessageChunk>({
     start: (controller) => {
       for (const chunk of chunks) controller.enqueue(chunk);
       controller.close();
     },
   });
-  let message: M | undefined;
-  for await (const next of readUIMessageStream<M>({ message: structuredClone(before), stream }))
-    message = next;
+  let message: UIMessage | undefined;
+  for await (const next of readUIMessageStream({ message: structuredClone(before), stream })) message = next;
   return message;
 }

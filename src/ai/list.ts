@@ -8,28 +8,28 @@ import { sameContent, sameItems, sameJson } from '../engine/same.ts';
  * The AI SDK cuts the list, appends answers, and lets the last one grow. When something is sent, the list is compared with what
  * is saved, by content. Message objects with equal content are reused, so that React renders nothing anew.
  */
-export class List<M extends UIMessage> {
+export class List {
   readonly #engine: ContextEngine;
-  readonly #state: { messages: M[] };
+  readonly #state: { messages: UIMessage[] };
   /** The messages that an app shows in an empty conversation. */
-  readonly #greeting: readonly M[];
-  saved: readonly M[] = [];
+  readonly #greeting: readonly UIMessage[];
+  saved: readonly UIMessage[] = [];
   /** The messages that another tab is writing: shown at the end of the list, and removed from it before anything is sent. */
-  remoteMessages: readonly M[] = [];
+  remoteMessages: readonly UIMessage[] = [];
   /** The engine's messages that the list was last updated from; undefined before any, an empty list to update it anew. */
   followed: readonly UIMessage[] | undefined;
 
-  constructor(engine: ContextEngine, state: { messages: M[] }, greeting: readonly M[]) {
+  constructor(engine: ContextEngine, state: { messages: UIMessage[] }, greeting: readonly UIMessage[]) {
     this.#engine = engine;
     this.#state = state;
     this.#greeting = greeting;
   }
 
-  get now(): M[] {
+  get now(): UIMessage[] {
     return this.#state.messages;
   }
 
-  set now(messages: readonly M[]) {
+  set now(messages: readonly UIMessage[]) {
     if (!sameItems(this.now, messages)) this.#state.messages = [...messages];
   }
 
@@ -39,19 +39,19 @@ export class List<M extends UIMessage> {
   }
 
   /** What the list shows while nobody changes it. */
-  get whole(): readonly M[] {
+  get whole(): readonly UIMessage[] {
     const grown = this.remoteMessages.filter(({ parts }) => parts.length > 0);
-    const whole = grown.reduce<readonly M[]>(put, this.saved);
+    const whole = grown.reduce<readonly UIMessage[]>(put, this.saved);
     return whole[0] ? whole : this.#greeting;
   }
 
   /** The saved messages; in an empty conversation the greeting. */
-  get begun(): readonly M[] {
+  get begun(): readonly UIMessage[] {
     return this.saved[0] ? this.saved : this.#greeting;
   }
 
   /** Updates the list to the branch's messages, with those that another tab is writing behind them. */
-  follow(shown: readonly M[], remoteMessages: readonly M[]): void {
+  follow(shown: readonly UIMessage[], remoteMessages: readonly UIMessage[]): void {
     const before = this.whole;
     const isUnchanged = sameLists(this.now, before);
     // Sent before the conversation could be read: what is read goes in front of it.
@@ -65,7 +65,7 @@ export class List<M extends UIMessage> {
   }
 
   /** Replaces messages that the list has as they were `before` by what they are now. */
-  renew(before: readonly M[], now: readonly M[]): void {
+  renew(before: readonly UIMessage[], now: readonly UIMessage[]): void {
     const [known, next] = [byId(before), byId(now)];
     this.now = this.now.map((message) => {
       const was = known.get(message.id);
@@ -91,7 +91,7 @@ export class List<M extends UIMessage> {
   }
 
   /** Adds the branch's messages that stand before the first one of the list. */
-  prepend(shown: readonly M[]): void {
+  prepend(shown: readonly UIMessage[]): void {
     const [first] = this.saved;
     const count = shown.findIndex(({ id }) => id === first?.id);
     if (count <= 0) return;
@@ -102,20 +102,17 @@ export class List<M extends UIMessage> {
   }
 }
 
-export function withId<M extends UIMessage>(
-  list: readonly M[],
-  messageId: string | undefined,
-): M | undefined {
+export function withId(list: readonly UIMessage[], messageId: string | undefined): UIMessage | undefined {
   return list.find(({ id }) => id === messageId);
 }
 
 /** The messages of a list by their ids. */
-export function byId<M extends UIMessage>(list: readonly M[]): ReadonlyMap<string, M> {
+export function byId(list: readonly UIMessage[]): ReadonlyMap<string, UIMessage> {
   return new Map(list.map((message) => [message.id, message]));
 }
 
 /** A list in which a message replaces the one with its id, or is appended. */
-export function put<M extends UIMessage>(list: readonly M[], message: M): readonly M[] {
+export function put(list: readonly UIMessage[], message: UIMessage): readonly UIMessage[] {
   const at = list.findIndex(({ id }) => id === message.id);
   return at === -1 ? [...list, message] : list.with(at, message);
 }
@@ -134,9 +131,13 @@ function sameLists(a: readonly UIMessage[], b: readonly UIMessage[]): boolean {
  * The list that a chat shows for these messages of its branch: it reuses the chat's objects for unchanged messages, so that
  * React renders nothing anew, and keeps the earlier messages that the chat has loaded.
  */
-function listAfter<M extends UIMessage>(engine: ContextEngine, list: readonly M[], shown: readonly M[]): M[] {
+function listAfter(
+  engine: ContextEngine,
+  list: readonly UIMessage[],
+  shown: readonly UIMessage[],
+): UIMessage[] {
   const own = byId(list);
-  const kept = (message: M): M => {
+  const kept = (message: UIMessage): UIMessage => {
     const mine = own.get(message.id);
     return mine && sameMessage(mine, message) ? mine : message;
   };

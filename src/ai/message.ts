@@ -49,7 +49,7 @@ export function sizeOf({ parts }: UIMessage): number {
 }
 
 /** The longer of two versions, or the second one; the calls of the first keep what the page gave them, and no server knows. */
-export function longer<M extends UIMessage>(first: M | undefined, second: M): M {
+export function longer(first: UIMessage | undefined, second: UIMessage): UIMessage {
   if (!first) return second;
   if (sizeOf(first) > sizeOf(second)) return first;
   // A replay may split texts differently, so calls are matched by their order.
@@ -69,12 +69,12 @@ function given(before: ToolPart | undefined, now: Part & ToolPart): Part {
 }
 
 /** A message as JSON holds it: functions are left out, and metadata with a cycle are dropped. */
-export function asJson<M extends UIMessage>(message: M): M {
+export function asJson(message: UIMessage): UIMessage {
   try {
-    return JSON.parse(JSON.stringify(message, withoutBigInts)) as M;
+    return JSON.parse(JSON.stringify(message, withoutBigInts)) as UIMessage;
   } catch {
     const { metadata: _metadata, ...words } = message;
-    return JSON.parse(JSON.stringify(words, withoutBigInts)) as M;
+    return JSON.parse(JSON.stringify(words, withoutBigInts)) as UIMessage;
   }
 }
 

@@ -7,15 +7,15 @@ import type { Line } from './line.ts';
 import { List } from './list.ts';
 
 /** What the code of a chat's turns, queue and tool calls needs of it; the verbs are in `branchChat.ts`. */
-export abstract class OurChat<M extends UIMessage> extends Chat<M> implements ContextChat<M> {
-  readonly host: ChatHost<M>;
+export abstract class OurChat extends Chat<UIMessage> implements ContextChat {
+  readonly host: ChatHost;
   readonly engine: ContextEngine;
   /** The AI SDK's own verbs. */
   readonly own: Pick<
-    Chat<M>,
+    Chat<UIMessage>,
     'sendMessage' | 'regenerate' | 'stop' | 'resumeStream' | 'addToolOutput' | 'addToolApprovalResponse'
   >;
-  readonly list: List<M>;
+  readonly list: List;
   abstract readonly line: Line;
   branchId: string | undefined;
   /** The growing answer, or the last one. */
@@ -28,15 +28,15 @@ export abstract class OurChat<M extends UIMessage> extends Chat<M> implements Co
   /** Whether the last answer was empty: sending again automatically would loop. */
   isMute = false;
   /** What to show of an answer while it is read: a continued answer is shown with its earlier words. */
-  asShown: (message: M, shown: M | undefined) => M = (message) => message;
+  asShown: (message: UIMessage, shown: UIMessage | undefined) => UIMessage = (message) => message;
   /** Takes an answer before it is read: the chats behind `withContext` read it with a second one. */
   passOn: (answer: ReadableStream<UIMessageChunk>) => ReadableStream<UIMessageChunk> = (answer) => answer;
   /** The queue, once a question had to wait. */
-  queue: Waiting<M> | undefined;
+  queue: Waiting | undefined;
   /** Tool results given in this chat that are not saved yet. */
   readonly writes: Set<PromiseLike<unknown>> = new Set();
 
-  constructor(host: ChatHost<M>, init: ChatInit<M>, branchId: string | undefined) {
+  constructor(host: ChatHost, init: ChatInit<UIMessage>, branchId: string | undefined) {
     super(init);
     this.host = host;
     this.engine = host.engine;
@@ -46,7 +46,7 @@ export abstract class OurChat<M extends UIMessage> extends Chat<M> implements Co
     this.own = { sendMessage, regenerate, stop, resumeStream, addToolOutput, addToolApprovalResponse };
   }
 
-  get waiting(): readonly M[] {
+  get waiting(): readonly UIMessage[] {
     return this.queue?.waiting ?? NONE;
   }
 
@@ -88,7 +88,7 @@ export abstract class OurChat<M extends UIMessage> extends Chat<M> implements Co
     this.host.sync();
   }
 
-  abstract say(message: Message<M> | undefined, options: ChatRequestOptions | undefined): Promise<void>;
+  abstract say(message: Message | undefined, options: ChatRequestOptions | undefined): Promise<void>;
 
   /** Refuses, with `busy`, an answer beside the one of `messageId` (default: the last) that another tab writes. */
   isSecond(messageId?: string): boolean {
@@ -112,24 +112,24 @@ export abstract class OurChat<M extends UIMessage> extends Chat<M> implements Co
 const NONE: readonly never[] = [];
 
 /** A message as it is handed to `sendMessage()`. */
-export type Message<M extends UIMessage> = NonNullable<Parameters<Chat<M>['sendMessage']>[0]>;
+export type Message = NonNullable<Parameters<Chat<UIMessage>['sendMessage']>[0]>;
 
 /** What a chat needs from the registry that made it. */
-export interface ChatHost<M extends UIMessage> {
+export interface ChatHost {
   readonly engine: ContextEngine;
   /** The app's current options. */
-  readonly options: ContextChatOptions<M>;
-  readonly transport: ChatTransport<M>;
+  readonly options: ContextChatOptions;
+  readonly transport: ChatTransport<UIMessage>;
   /** Whether a person sees these chats' lists; false for the chats behind {@link withContext}. */
   readonly isOwn: boolean;
   /** Tool results given in any chat, outside of a streaming answer, that are not saved yet. */
   readonly writes: Set<PromiseLike<unknown>>;
   /** Puts a chat on a branch, before the branch is made, so that the chat is there when the branch is shown. */
-  register(branchId: string, chat: OurChat<M>): void;
+  register(branchId: string, chat: OurChat): void;
   /** Takes a chat off a branch, if it is there. */
-  unregister(branchId: string, chat: OurChat<M>): void;
+  unregister(branchId: string, chat: OurChat): void;
   /** All chats, the one that is shown first. */
-  all(): readonly OurChat<M>[];
+  all(): readonly OurChat[];
   /** Updates the chats from the engine: a branch may have moved while its chat was busy. */
   sync(): void;
 }
@@ -149,15 +149,15 @@ export interface Growing {
 }
 
 /** The queue, as a turn and other chats see it, see `queue.ts`. */
-export interface Waiting<M extends UIMessage> {
+export interface Waiting {
   /** The questions that will be asked, oldest first; the same array until they change. */
-  readonly waiting: readonly M[];
+  readonly waiting: readonly UIMessage[];
   /** Whether the list holds questions that an earlier page left queued: another tab shows them, too, and may ask them now. */
   readonly hasPlaced: boolean;
   isWaiting(id: string | undefined): boolean;
   /** From now on its questions are asked only when a person says so. */
   leave(): void;
-  sayAnew(message: Message<M>, options: ChatRequestOptions | undefined): Promise<boolean> | undefined;
+  sayAnew(message: Message, options: ChatRequestOptions | undefined): Promise<boolean> | undefined;
   placeLeft(id?: string): void;
   /** Called after a turn was saved: its questions leave the queue, and the others move to the turn's branch. */
   turned(): void;
@@ -183,7 +183,7 @@ export function copyIn(chat: object): UIMessage | undefined {
 }
 
 /** The id under which servers know a conversation, on each of its branches. */
-export function chatIdOf<M extends UIMessage>({ options, engine }: ChatHost<M>): string {
+export function chatIdOf({ options, engine }: ChatHost): string {
   return options.id ?? engine.chatId;
 }
 
@@ -193,15 +193,15 @@ export function isMessage(given: object): boolean {
 }
 
 /** A message with its text as parts, and a `FileList` as a copy: apps empty the input, and its list, in the same moment. */
-export function asParts<M extends UIMessage>(message: Message<M>): Message<M> {
+export function asParts(message: Message): Message {
   const { text, files, parts, ...rest } = message as Words;
   if (parts) return message;
   if (files && !Array.isArray(files)) {
     const own: PropertyDescriptorMap = Object.getOwnPropertyDescriptors<object>([...files]);
-    return { ...message, files: Object.create(files, own) } as Message<M>;
+    return { ...message, files: Object.create(files, own) } as Message;
   }
   const said = text === undefined ? [] : [{ type: 'text', text }];
-  return { ...rest, parts: [...(files ?? []), ...said] } as unknown as Message<M>;
+  return { ...rest, parts: [...(files ?? []), ...said] } as unknown as Message;
 }
 
 /** A message as an app may send it. */

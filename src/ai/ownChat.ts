@@ -10,18 +10,15 @@ import type { ReconnectOptions, SendOptions } from './contextChat.ts';
 import { isDeleted, keepMessage } from './turn.ts';
 
 /** An app's own chat, with a transport of ours. */
-interface ForeignChat<M extends UIMessage> {
+interface ForeignChat {
   readonly engine: ContextEngine;
-  readonly transport: ChatTransport<M>;
+  readonly transport: ChatTransport<UIMessage>;
 }
 
 type Answer = ReadableStream<UIMessageChunk>;
 
 /** Saves the turn that an app's own chat asks for, and the results that it was given for tool calls; sends its request. */
-export async function send<M extends UIMessage>(
-  foreign: ForeignChat<M>,
-  sent: SendOptions<M>,
-): Promise<Answer> {
+export async function send(foreign: ForeignChat, sent: SendOptions): Promise<Answer> {
   const { engine } = foreign;
   expectEngine(engine);
   await engine.ready();
@@ -30,9 +27,9 @@ export async function send<M extends UIMessage>(
 }
 
 /** Takes up the answer that a server still streams. */
-export async function reconnect<M extends UIMessage>(
-  foreign: ForeignChat<M>,
-  { abortSignal, metadata, headers, body }: ReconnectOptions<M>,
+export async function reconnect(
+  foreign: ForeignChat,
+  { abortSignal, metadata, headers, body }: ReconnectOptions,
 ): Promise<Answer | null> {
   expectEngine(foreign.engine);
   await foreign.engine.ready();
@@ -40,15 +37,15 @@ export async function reconnect<M extends UIMessage>(
 }
 
 /** A hidden chat of ours makes the request with the list that came along, and both chats read the answer. */
-async function serve<M extends UIMessage>(
-  foreign: ForeignChat<M>,
-  ask: (chat: BranchChat<M>) => Promise<unknown>,
+async function serve(
+  foreign: ForeignChat,
+  ask: (chat: BranchChat) => Promise<unknown>,
   { abortSignal, chatId }: { readonly abortSignal?: AbortSignal | undefined; readonly chatId?: string },
-  list?: readonly M[],
+  list?: readonly UIMessage[],
 ): Promise<Answer | null> {
   const { engine, transport } = foreign;
   let refuse: ((error: Error) => void) | undefined;
-  const host: ChatHost<M> = {
+  const host: ChatHost = {
     engine,
     transport,
     options: { id: chatId ?? engine.chatId, onError: (error) => refuse?.(error) },
@@ -59,9 +56,9 @@ async function serve<M extends UIMessage>(
     all: () => [],
     sync: () => {},
   };
-  const chat = new BranchChat<M>(host, engine.state.getState().branchId, 1);
+  const chat = new BranchChat(host, engine.state.getState().branchId, 1);
   // What is saved, from the first given message on, and then the given list.
-  const messages = engine.state.getState().messages as readonly M[];
+  const messages = engine.state.getState().messages;
   const start = messages.findIndex(({ id }) => id === list?.[0]?.id);
   chat.list.follow(messages.slice(Math.max(0, start)), []);
   if (list) chat.list.now = list;
@@ -72,7 +69,7 @@ async function serve<M extends UIMessage>(
   const unsubscribe = engine.state.subscribe((state) => {
     if (isDeleted(engine)) stop();
     else if (!list && !chat.turn && state.branchId === chat.branchId)
-      chat.list.follow(state.messages as readonly M[], state.remoteMessages as readonly M[]);
+      chat.list.follow(state.messages, state.remoteMessages);
   });
   return new Promise((resolve, reject) => {
     chat.passOn = (source) => {

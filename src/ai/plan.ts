@@ -10,14 +10,14 @@ import { asJson, hasWords } from './message.ts';
  * A chat says what it wants by its list, whichever verb made it: a new question at the end, the list cut back to an older one,
  * another text in place of a message. The longest beginning that is saved, on whichever branch, is kept; the rest is written.
  */
-export interface TurnPlan<M extends UIMessage> {
+export interface TurnPlan {
   /** The messages that are saved at this place, oldest first, and their keys. */
-  readonly kept: readonly M[];
+  readonly kept: readonly UIMessage[];
   readonly keys: readonly string[];
   /** The messages to write after them, oldest first; none when a saved question is asked again. */
-  readonly fresh: readonly M[];
+  readonly fresh: readonly UIMessage[];
   /** The answer to continue; undefined for a new one. */
-  readonly answer: M | undefined;
+  readonly answer: UIMessage | undefined;
   /** The key of that answer; undefined where it is not saved at this place. */
   readonly answerKey: string | undefined;
   /** How the answer continues: in its node, as a version that is made with its first new word, or as a new message. */
@@ -25,30 +25,26 @@ export interface TurnPlan<M extends UIMessage> {
 }
 
 /** The saved messages, as a plan queries them. */
-export interface Saved<M extends UIMessage> {
+export interface Saved {
   /** The key of the last message of the branch; undefined for an empty one. */
   readonly head: string | undefined;
   /** Whether a message with this id is saved. */
-  has(message: M): boolean;
+  has(message: UIMessage): boolean;
   /** The keys of messages with this id whose parent is `parentKey` (null: at the beginning), those of the branch first. */
-  at(message: M, parentKey: string | null): readonly string[];
+  at(message: UIMessage, parentKey: string | null): readonly string[];
   /** Whether the message saved under a key has the content of this one. */
-  says(key: string, message: M): boolean;
+  says(key: string, message: UIMessage): boolean;
 }
 
 /** Compares a list with what is saved. An answer that the request names, or at the end of the list, is continued. */
-export function planTurn<M extends UIMessage>(
-  list: readonly M[],
-  saved: Saved<M>,
-  messageId?: string,
-): TurnPlan<M> {
+export function planTurn(list: readonly UIMessage[], saved: Saved, messageId?: string): TurnPlan {
   const spoken = list.filter(
     (message) => message.role !== 'assistant' || hasWords(message) || saved.has(message),
   );
   const at = answerIndex(spoken, messageId);
   const before = at === -1 ? spoken : spoken.slice(0, at);
   const keys: string[] = [];
-  const found = (message: M): readonly string[] => saved.at(message, keys.at(-1) ?? null);
+  const found = (message: UIMessage): readonly string[] => saved.at(message, keys.at(-1) ?? null);
   for (const message of before) {
     const key = found(message).find((one) => saved.says(one, message));
     if (key === undefined) break;
@@ -71,11 +67,11 @@ function answerIndex(list: readonly UIMessage[], messageId: string | undefined):
 }
 
 /** The saved messages of an engine, and as the chat knows them: another tab may have changed one since, which must stay. */
-export function savedIn<M extends UIMessage>(
+export function savedIn(
   engine: ContextEngine,
   branchId: string | undefined,
-  known: readonly M[],
-): Saved<M> {
+  known: readonly UIMessage[],
+): Saved {
   const own = byId(known);
   return {
     head: headOf(engine, branchId),
@@ -92,7 +88,7 @@ export function savedIn<M extends UIMessage>(
       const mine = own.get(message.id);
       if (mine && nodes[0]?.key === key && sameMessage(mine, message)) return true;
       // Versions share an id: if there are several, one that is not loaded may differ.
-      const isSame = (one: M): boolean => engine.matches(one, key) ?? nodes.length === 1;
+      const isSame = (one: UIMessage): boolean => engine.matches(one, key) ?? nodes.length === 1;
       return isSame(message) || isSame(asJson(message));
     },
   };
@@ -105,12 +101,9 @@ function shownBefore(engine: ContextEngine, { parentKey }: NodeInfo): string | n
 }
 
 /** The conversation of a plan as it is saved now, with tool results that others gave meanwhile. */
-export function conversationOf<M extends UIMessage>(
-  engine: ContextEngine,
-  { kept, keys, fresh }: TurnPlan<M>,
-): M[] {
+export function conversationOf(engine: ContextEngine, { kept, keys, fresh }: TurnPlan): UIMessage[] {
   const now = kept.map((message, i) => {
-    const saved = engine.message(keys[i] as string) as M | undefined;
+    const saved = engine.message(keys[i] as string);
     return saved && !sameMessage(saved, message) ? saved : message;
   });
   return [...now, ...fresh];

@@ -19,33 +19,33 @@ import { copyIn, isAsking, QUEUED, type Message, type OurChat, type Waiting, typ
  * spend money), and are saved with the next thing that is sent. A question that waits in another open tab belongs to that tab,
  * which holds a lock on it. A tab that dies tells nobody, so this page checks again when the person returns to it.
  */
-export class Queue<M extends UIMessage> implements Waiting<M> {
+export class Queue implements Waiting {
   /** Resolves when the queue is saved; undefined when it is. Never rejects. */
   writing: Promise<unknown> | undefined;
-  readonly #chat: OurChat<M>;
+  readonly #chat: OurChat;
   /** All questions queued here or left by an earlier page, in order; also those that are over, until their field is removed. */
-  #questions: readonly Question<M>[] = [];
+  #questions: readonly Question[] = [];
   /** The last value of `waiting`, returned again while it is equal. */
-  #waiting: readonly M[] = [];
-  #behind: { readonly list: readonly M[]; readonly all: M[] } | undefined;
+  #waiting: readonly UIMessage[] = [];
+  #behind: { readonly list: readonly UIMessage[]; readonly all: UIMessage[] } | undefined;
   /** The id of the answer whose waiting tool call the person passed over by sending something else. */
   #passed: string | undefined;
   /** Checks again whether another tab still holds some of them. */
   #timer: ReturnType<typeof setTimeout> | undefined;
 
-  constructor(chat: OurChat<M>) {
+  constructor(chat: OurChat) {
     this.#chat = chat;
   }
 
   // ------------------------------------------------------------------ what is shown
 
-  get waiting(): readonly M[] {
+  get waiting(): readonly UIMessage[] {
     const now = this.#shown().flatMap(({ isLeft, message }) => (isLeft ? [] : message));
     return (this.#waiting = sameItems(this.#waiting, now) ? this.#waiting : now);
   }
 
   /** A list with the queued questions behind it; the same array for the same list and queue. */
-  behind(list: M[]): M[] {
+  behind(list: UIMessage[]): UIMessage[] {
     const all = [...list, ...this.#shown().map(({ message }) => message)];
     if (all.length === list.length) return list;
     const known = this.#behind?.list === list && sameItems(this.#behind.all, all) ? this.#behind : undefined;
@@ -53,14 +53,14 @@ export class Queue<M extends UIMessage> implements Waiting<M> {
   }
 
   /** The questions that wait: one that is being asked is in the list. */
-  #shown(): readonly Shown<M>[] {
+  #shown(): readonly Shown[] {
     const { now } = this.#chat.list;
     return this.#questions.filter(
-      (one): one is Shown<M> => one.stage === 'waits' && !!one.message && !withId(now, one.message.id),
+      (one): one is Shown => one.stage === 'waits' && !!one.message && !withId(now, one.message.id),
     );
   }
 
-  #find(id: string | undefined): Shown<M> | undefined {
+  #find(id: string | undefined): Shown | undefined {
     return this.#shown().find(({ message }) => message.id === id);
   }
 
@@ -78,7 +78,7 @@ export class Queue<M extends UIMessage> implements Waiting<M> {
    * The messages of a list set by an app that are not queued. A queued question takes the text that the list has for it, and is
    * removed if it is missing, unless the list is one of an earlier moment, as the AI SDK passes to `onFinish`.
    */
-  without(given: readonly M[]): readonly M[] {
+  without(given: readonly UIMessage[]): readonly UIMessage[] {
     const [chat, shown] = [this.#chat, this.#shown()];
     const others = given.filter(({ id }) => !shown.some(({ message }) => message.id === id));
     const isTold = !isAsking(chat) && copyIn(chat) !== undefined;
@@ -95,9 +95,9 @@ export class Queue<M extends UIMessage> implements Waiting<M> {
   // ------------------------------------------------------------------ whose turn it is
 
   /** Queues a question, with the options of its request. Returns the job that asks it. */
-  add(given: Message<M>, options?: ChatRequestOptions): Job {
+  add(given: Message, options?: ChatRequestOptions): Job {
     const at = Math.max(Date.now(), (this.#questions.at(-1)?.at ?? 0) + 1);
-    const question: Question<M> = { message: undefined, options, stage: 'read', isLeft: false, at };
+    const question: Question = { message: undefined, options, stage: 'read', isLeft: false, at };
     this.#questions = [...this.#questions, question];
     const isNext = (): boolean => !question.isLeft && question.stage !== 'over';
     // A question that can't be saved, or whose files can't be read, is refused in its turn.
@@ -117,14 +117,14 @@ export class Queue<M extends UIMessage> implements Waiting<M> {
   }
 
   /** Reads a question's files, shows it and saves it. Rejects for one that can't be saved, which is never shown. */
-  async #read(question: Question<M>, given: Message<M>): Promise<void> {
+  async #read(question: Question, given: Message): Promise<void> {
     const chat = this.#chat;
     const { id = chat.generateId(), role = 'user', text, files, parts, metadata, ...rest } = given as Words;
     const said = text === undefined ? [] : [{ type: 'text' as const, text }];
     const all = parts ?? [...(await convertFileListToFileUIParts(files as FileList | undefined)), ...said];
     if (question.stage === 'over') return;
     const own = id === question.message?.id || !this.#isTaken(id) ? id : createId();
-    const message = { ...rest, id: own, role, parts: all, metadata } as unknown as M;
+    const message = { ...rest, id: own, role, parts: all, metadata } as unknown as UIMessage;
     savableOf(message);
     this.#say(question, message);
     // A chat that says `ready` has saved what it shows.
@@ -136,7 +136,7 @@ export class Queue<M extends UIMessage> implements Waiting<M> {
   /** Whether a saved or queued message has this id. */
   #isTaken(id: string): boolean {
     const { engine, list } = this.#chat;
-    const isOne = ({ message, stage }: Question<M>): boolean => message?.id === id && stage !== 'over';
+    const isOne = ({ message, stage }: Question): boolean => message?.id === id && stage !== 'over';
     return this.#questions.some(isOne) || (engine.node(id) ?? withId(list.now, id)) !== undefined;
   }
 
@@ -163,11 +163,11 @@ export class Queue<M extends UIMessage> implements Waiting<M> {
   }
 
   /** Gives a queued question a new text. Resolves to whether it is to be asked now; undefined for one that is not queued. */
-  sayAnew(message: Message<M>, options?: ChatRequestOptions): Promise<boolean> | undefined {
+  sayAnew(message: Message, options?: ChatRequestOptions): Promise<boolean> | undefined {
     const question = this.#find(message.messageId);
     if (!question) return undefined;
     const { messageId, ...words } = message;
-    const said = this.#read(question, { ...words, id: messageId } as Message<M>);
+    const said = this.#read(question, { ...words, id: messageId } as Message);
     said.catch((error: Error) => this.#chat.tell(error));
     return said.then(async () => {
       question.options = options ?? question.options;
@@ -219,7 +219,7 @@ export class Queue<M extends UIMessage> implements Waiting<M> {
   /** Called after others have written: drops the left questions that others have asked, in this list or on another branch. */
   followed(): void {
     const { engine, branchId, list, line } = this.#chat;
-    const isThere = ({ isLeft, message }: Question<M>): boolean => {
+    const isThere = ({ isLeft, message }: Question): boolean => {
       const node = isLeft ? engine.node(message?.id ?? '') : undefined;
       const isElsewhere = node && (engine.branchHolding(node.key) ?? branchId) !== branchId;
       return isElsewhere || (node !== undefined && withId(list.saved, node.id) !== undefined);
@@ -230,7 +230,7 @@ export class Queue<M extends UIMessage> implements Waiting<M> {
     this.#changed();
   }
 
-  #isSaved({ message }: Question<M>): boolean {
+  #isSaved({ message }: Question): boolean {
     return this.#chat.engine.node(message?.id ?? '') !== undefined;
   }
 
@@ -248,9 +248,9 @@ export class Queue<M extends UIMessage> implements Waiting<M> {
       const isKnown = (id: string): boolean =>
         this.#questions.some(({ message }) => message?.id === id) ||
         host.all().some(({ queue }) => queue?.isWaiting(id));
-      const left = entries.flatMap(([id, entry]): Question<M>[] => {
-        if (!isEntry<M>(entry, id) || isKnown(id)) return [];
-        const question: Question<M> = { ...entry, stage: 'waits', isLeft: true, kept: entry };
+      const left = entries.flatMap(([id, entry]): Question[] => {
+        if (!isEntry(entry, id) || isKnown(id)) return [];
+        const question: Question = { ...entry, stage: 'waits', isLeft: true, kept: entry };
         if (engine.node(id)) this.#forget(question);
         else if (held.has(id)) this.#lookAgain();
         else if (this.#isHere(entry)) return [question];
@@ -273,31 +273,31 @@ export class Queue<M extends UIMessage> implements Waiting<M> {
   }
 
   /** Whether a left question is shown in this chat: on its branch, or on the active branch when its own was deleted. */
-  #isHere(kept: Entry<M> | undefined): boolean {
+  #isHere(kept: Entry | undefined): boolean {
     const { engine, branchId } = this.#chat;
     return (this.#branchOf(kept) ?? engine.state.getState().branchId) === branchId;
   }
 
   /** The branch that holds the message behind which a question waits; of a wordless answer, that of the one before. */
-  #branchOf(kept: Entry<M> | undefined): string | undefined {
+  #branchOf(kept: Entry | undefined): string | undefined {
     const { engine } = this.#chat;
     const node = engine.node(kept?.place ?? '');
     const holder = node && engine.branchHolding(node.key);
     return holder ?? (node?.parts === 0 ? engine.branchHolding(node.parentKey ?? '') : undefined);
   }
 
-  #say(question: Question<M>, message: M): void {
+  #say(question: Question, message: UIMessage): void {
     if (question.message === message) return;
     question.message = message;
     this.#write(question);
   }
 
-  #forget(question: Question<M>): void {
+  #forget(question: Question): void {
     question.stage = 'over';
     this.#write(question);
   }
 
-  #write(question: Question<M>): void {
+  #write(question: Question): void {
     // A deleted chat keeps nothing, and the engine retries what the disk refuses.
     const written = Promise.resolve(this.writing)
       .then(() => this.#store(question))
@@ -308,7 +308,7 @@ export class Queue<M extends UIMessage> implements Waiting<M> {
     });
   }
 
-  async #store(question: Question<M>): Promise<void> {
+  async #store(question: Question): Promise<void> {
     const { engine, branchId } = this.#chat;
     const { message, at, kept, stage, isLeft } = question;
     if (!message || !branchId) return;
@@ -329,9 +329,9 @@ export class Queue<M extends UIMessage> implements Waiting<M> {
 const LOOK_INTERVAL = 2000;
 
 /** A queued question, as this page knows it. */
-interface Question<M extends UIMessage> {
+interface Question {
   /** Undefined while the question's files are read. */
-  message: M | undefined;
+  message: UIMessage | undefined;
   /** The options of the request. They may hold a key, and are not saved. */
   options?: ChatRequestOptions | undefined;
   /** `read`: its files are being read. `waits`: until its turn is saved. `over`: saved, or removed. */
@@ -340,31 +340,31 @@ interface Question<M extends UIMessage> {
   isLeft: boolean;
   readonly at: number;
   /** What the store has of the question. */
-  kept?: Entry<M> | undefined;
+  kept?: Entry | undefined;
   /** Releases the lock that tells other tabs that this one will ask the question. */
   release?: (() => void) | undefined;
 }
 
-type Shown<M extends UIMessage> = Question<M> & { message: M };
+type Shown = Question & { message: UIMessage };
 
 /** What the store keeps of a question, under its id. */
-interface Entry<M extends UIMessage> {
+interface Entry {
   /** The key of the last message of the branch when the question was queued; null for an empty branch. */
   readonly place: string | null;
-  readonly message: M;
+  readonly message: UIMessage;
   /** When it was sent, in ms since epoch, raised where needed so that it is after those before it. */
   readonly at: number;
 }
 
 /** Whether a stored value is a queued question: other versions of this code, or damage, may have put something else there. */
-function isEntry<M extends UIMessage>(entry: unknown, id: string): entry is Entry<M> {
-  const { place, at, message } = (entry ?? {}) as Partial<Entry<M>>;
+function isEntry(entry: unknown, id: string): entry is Entry {
+  const { place, at, message } = (entry ?? {}) as Partial<Entry>;
   const isPlaced = (place === null || typeof place === 'string') && typeof at === 'number';
   return isPlaced && message?.id === id && isSavable(message);
 }
 
 /** A message as it is saved: without what JSON can't hold. Throws `invalid-messages` where that is no message. */
-function savableOf<M extends UIMessage>(message: M): M {
+function savableOf(message: UIMessage): UIMessage {
   const plain = asJson(message);
   checkMessage(plain);
   return plain;

@@ -1,4 +1,4 @@
-import type { UIMessage, UIMessageChunk } from 'ai';
+import type { UIMessageChunk } from 'ai';
 import type { CallFacts } from '../engine/calls.ts';
 import { lazily } from './lazy.ts';
 import { saidOf } from './said.ts';
@@ -13,9 +13,9 @@ import type { Call, Turn } from './turn.ts';
  * `hear` reads an answer that a server repeats: it maps each chunk to the chunks that are passed on. Without it, a stream that
  * closes without a word and without a finish has failed: the response was a login page, an error as JSON, or empty.
  */
-export function relay<M extends UIMessage>(
+export function relay(
   source: ReadableStream<UIMessageChunk>,
-  turn: Turn<M>,
+  turn: Turn,
   hear?: (chunk: UIMessageChunk) => readonly UIMessageChunk[],
 ): ReadableStream<UIMessageChunk> {
   const reader = source.getReader();
@@ -81,10 +81,10 @@ const NO_ANSWER =
   'There was no answer: the endpoint sent nothing that can be read as one. Try again, or check its address.';
 
 /** What the relay learns of an answer while it passes. */
-class Passage<M extends UIMessage> {
+class Passage {
   /** The last usage that the answer's metadata reported. */
   usage: Readonly<Record<string, unknown>> | undefined;
-  readonly #turn: Turn<M>;
+  readonly #turn: Turn;
   readonly #isVersion: boolean;
   /** The first chunks of the answer, held back until one has content: the bubble appears together with its first word. */
   #opening: UIMessageChunk[] | undefined = [];
@@ -97,7 +97,7 @@ class Passage<M extends UIMessage> {
   /** The ids of open texts and reasoning parts. */
   readonly #open: Set<string> = new Set();
 
-  constructor(turn: Turn<M>) {
+  constructor(turn: Turn) {
     this.#turn = turn;
     this.#isVersion = turn.versionOf !== undefined;
     this.#call = turn.call ?? { startedAt: Date.now(), steps: 0 };

@@ -7,9 +7,9 @@ import { endOf, joinAt, type Place } from './seam.ts';
  * protocol does not say which, so the chat keeps the points at which answers were continued, and compares: the first point
  * behind which both agree is the one. Until that is clear, and until the replay says more, the screen shows what is known.
  */
-export interface Replay<M extends UIMessage> {
+export interface Replay {
   /** The message to show after reading `message`: never shorter than `shown`. */
-  readonly asShown: (message: M, shown: M | undefined) => M;
+  readonly asShown: (message: UIMessage, shown: UIMessage | undefined) => UIMessage;
   /** The chunks to read for one that came in. */
   readonly hear: (chunk: UIMessageChunk) => readonly UIMessageChunk[];
 }
@@ -18,11 +18,7 @@ export interface Replay<M extends UIMessage> {
  * Reads a repeated answer. `kept` is the answer as it is known, `begun` the point at which it was last continued. Without
  * `isReplay` the AI SDK appends to the answer, so the stream may also begin where it broke off.
  */
-export function replaying<M extends UIMessage>(
-  kept: M | undefined,
-  begun: Place | undefined,
-  isReplay: boolean,
-): Replay<M> {
+export function replaying(kept: UIMessage | undefined, begun: Place | undefined, isReplay: boolean): Replay {
   if (!kept) return { asShown: (message) => message, hear: (chunk) => [chunk] };
   const goesOn = [...(begun ? [begun] : []), ...(isReplay ? [] : [endOf(kept)])];
   const calls = new Calls(kept);
@@ -65,13 +61,13 @@ class Calls {
   }
 
   /** A message without the calls that were inserted before their results. */
-  without<M extends UIMessage>(message: M): M {
+  without(message: UIMessage): UIMessage {
     const parts = message.parts.filter((part) => !this.#isOwn(part));
     return parts.length === message.parts.length ? message : { ...message, parts };
   }
 
   /** A message in which those calls have the results that another message has for them. */
-  answered<M extends UIMessage>(message: M, said: UIMessage): M {
+  answered(message: UIMessage, said: UIMessage): UIMessage {
     if (this.#repeated.size === 0) return message;
     const results = callsById(said);
     const parts = message.parts.map((part) =>
@@ -120,7 +116,7 @@ function comparing(kept: UIMessage, places: readonly Place[]): (message: UIMessa
   };
 }
 
-function behind<M extends UIMessage>(kept: M, place: Place, message: M, begun: Place | undefined): M {
+function behind(kept: UIMessage, place: Place, message: UIMessage, begun: Place | undefined): UIMessage {
   const cut = before(kept, place === START ? (begun ?? START) : place);
   if (place === START) return joinAt(message, cut);
   const metadata = merged(kept.metadata, message.metadata);
@@ -132,7 +128,7 @@ function merged(known: unknown, said: unknown): unknown {
   return areRecords ? { ...(known as object), ...(said as object) } : (said ?? known);
 }
 
-function before<M extends UIMessage>(message: M, { parts: count, text }: Place): M {
+function before(message: UIMessage, { parts: count, text }: Place): UIMessage {
   const parts = message.parts.slice(0, count);
   const last = parts.at(-1);
   if (last?.type === 'text' && last.text.length > text)

@@ -16,10 +16,7 @@ import { loadSeam, Turn, type Call, type Named } from './turn.ts';
 type Answer = ReadableStream<UIMessageChunk>;
 
 /** Saves the turn that a request of the AI SDK asks for. Resolves to a function that sends the request to the transport. */
-export async function begin<M extends UIMessage>(
-  chat: OurChat<M>,
-  sent: SendOptions<M>,
-): Promise<() => Promise<Answer>> {
+export async function begin(chat: OurChat, sent: SendOptions): Promise<() => Promise<Answer>> {
   const { host } = chat;
   // A result that is just being given to a tool call is already in the list but not saved yet. The plan would take that message
   // for another version, so wait for the save. Do not wait for an answer that was taken up meanwhile: it may grow for long, and
@@ -35,11 +32,7 @@ export async function begin<M extends UIMessage>(
 }
 
 /** Saves the turn that a list asks for, on a new branch where the list differs from its branch, and moves the chat there. */
-export async function beginTurn<M extends UIMessage>(
-  chat: OurChat<M>,
-  named: Named,
-  given?: readonly M[],
-): Promise<Turn<M>> {
+export async function beginTurn(chat: OurChat, named: Named, given?: readonly UIMessage[]): Promise<Turn> {
   const { list } = chat;
   const asked = given ?? withOwnIds(list);
   chat.branchId = branchOf(chat);
@@ -64,7 +57,7 @@ export async function beginTurn<M extends UIMessage>(
 }
 
 /** The branch that a turn goes to: that of its chat, or where a join merged it, the one that holds the chat's messages. */
-function branchOf<M extends UIMessage>({ engine, branchId, list }: OurChat<M>): string {
+function branchOf({ engine, branchId, list }: OurChat): string {
   const { branches, branchId: active } = engine.state.getState();
   if (branchId === undefined) return active;
   const last = list.saved.at(-1);
@@ -73,8 +66,8 @@ function branchOf<M extends UIMessage>({ engine, branchId, list }: OurChat<M>): 
 }
 
 /** The list with unique ids, and each message once. */
-function withOwnIds<M extends UIMessage>(list: OurChat<M>['list']): readonly M[] {
-  const seen = new Map<string, M>();
+function withOwnIds(list: OurChat['list']): readonly UIMessage[] {
+  const seen = new Map<string, UIMessage>();
   list.now = list.now.flatMap((message) => {
     const other = seen.get(message.id);
     if (!other) seen.set(message.id, message);
@@ -85,7 +78,7 @@ function withOwnIds<M extends UIMessage>(list: OurChat<M>['list']): readonly M[]
 }
 
 /** Sends the request of an opened turn as soon as all that the model is to read is saved, and relays its answer. */
-function request<M extends UIMessage>(turn: Turn<M>, sent: SendOptions<M>): Promise<Answer> {
+function request(turn: Turn, sent: SendOptions): Promise<Answer> {
   const { engine, host, key } = turn;
   const ask = async (): Promise<Answer> => {
     if (turn.versionOf === undefined) await turn.keepPlace();
@@ -108,7 +101,7 @@ function request<M extends UIMessage>(turn: Turn<M>, sent: SendOptions<M>): Prom
     return send(host, sent, note, {
       ...source,
       parentKey,
-      messages: source.messages as M[],
+      messages: source.messages,
       call: turn.call,
     });
   };
@@ -116,25 +109,25 @@ function request<M extends UIMessage>(turn: Turn<M>, sent: SendOptions<M>): Prom
 }
 
 /** What a request needs of the chats. */
-export interface Asker<M extends UIMessage> {
+export interface Asker {
   readonly engine: ContextEngine;
-  readonly transport: ChatTransport<M>;
-  readonly options: { readonly request?: PrepareRequest<M> | undefined };
+  readonly transport: ChatTransport<UIMessage>;
+  readonly options: { readonly request?: PrepareRequest | undefined };
 }
 
 /** What a request is made from, and the key of the message that its answer follows; null for a first one. */
-interface Asked<M extends UIMessage> extends Source {
-  readonly messages: M[];
+interface Asked extends Source {
+  readonly messages: UIMessage[];
   readonly parentKey: string | null;
   readonly call?: Call | undefined;
 }
 
 /** Hands a request to the transport, without parts that providers refuse and as the app's `request` option changes it. */
-export async function send<M extends UIMessage>(
-  { engine, transport, options }: Asker<M>,
-  sent: SendOptions<M>,
+export async function send(
+  { engine, transport, options }: Asker,
+  sent: SendOptions,
   plain: RequestNote,
-  { systemPrompt, made, messages, parentKey, call }: Asked<M>,
+  { systemPrompt, made, messages, parentKey, call }: Asked,
 ): Promise<Answer> {
   const { recording: desk } = engine;
   const recorder = desk && (await loadRecorder().catch(() => undefined));
@@ -150,7 +143,7 @@ export async function send<M extends UIMessage>(
     ...(systemPrompt && { body: { ...sent.body, system: systemPrompt } }),
     ...parts,
   };
-  const ask = (own: SendOptions<M>): Promise<Answer> => transport.sendMessages(own);
+  const ask = (own: SendOptions): Promise<Answer> => transport.sendMessages(own);
   return take ? take.send(prepared, ask) : ask(prepared);
 }
 
@@ -167,7 +160,7 @@ export function withNote<T extends { metadata?: unknown }>(sent: T, note: Partia
 }
 
 /** The messages without parts that providers refuse; a single question needs no check. */
-async function sendableOf<M extends UIMessage>(messages: M[]): Promise<M[]> {
+async function sendableOf(messages: UIMessage[]): Promise<UIMessage[]> {
   const isPlain = messages.every(
     (one) => one.role === 'user' && hasWords(one) && one.parts.every(isPlainPart),
   );
@@ -181,7 +174,7 @@ function isPlainPart({ type }: Part): boolean {
 const loadSendable = lazily(() => import('./modelPrompt.ts'));
 
 /** Waits until no message that the turn depends on grows any more, or the turn has ended. */
-async function wordsBefore<M extends UIMessage>({ engine, key, versionOf, settled }: Turn<M>): Promise<void> {
+async function wordsBefore({ engine, key, versionOf, settled }: Turn): Promise<void> {
   const grows = (): boolean => {
     let at = engine.node(versionOf ?? key)?.parentKey ?? null;
     while (at !== null && engine.status(at) !== 'streaming') at = engine.node(at)?.parentKey ?? null;
@@ -196,8 +189,8 @@ async function wordsBefore<M extends UIMessage>({ engine, key, versionOf, settle
 }
 
 /** Requests and relays an answer. If that fails, the turn is ended and saved first. A stop never waits for the transport. */
-export async function passOn<M extends UIMessage>(
-  turn: Turn<M>,
+export async function passOn(
+  turn: Turn,
   signal: AbortSignal | undefined,
   ask: () => Answer | PromiseLike<Answer>,
   hear?: (chunk: UIMessageChunk) => readonly UIMessageChunk[],

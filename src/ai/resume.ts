@@ -11,10 +11,7 @@ import { placeOf } from './seam.ts';
 type Answer = ReadableStream<UIMessageChunk>;
 
 /** Takes up an answer that a server still streams, on the node that was cut off or a new one; null where there is none. */
-export async function takeUpIn<M extends UIMessage>(
-  chat: OurChat<M>,
-  sent: ReconnectOptions<M>,
-): Promise<Answer | null> {
+export async function takeUpIn(chat: OurChat, sent: ReconnectOptions): Promise<Answer | null> {
   const { engine, host, list, branchId, isReplay } = chat;
   const { abortSignal } = sent;
   const asked = list.begun.at(-1);
@@ -73,8 +70,8 @@ function awaited(
  * Whether an answer that a server still streams has a place: after a question or where an answer was cut off, unless another
  * tab works on the branch, or the list no longer ends with one of `asked`, because the person went elsewhere.
  */
-function mayGoOn<M extends UIMessage>(
-  { engine, branchId }: OurChat<M>,
+function mayGoOn(
+  { engine, branchId }: OurChat,
   last: UIMessage | undefined,
   asked: readonly unknown[],
 ): boolean {

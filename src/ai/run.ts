@@ -9,8 +9,8 @@ import { send, type Asker } from './request.ts';
  * Calls a model as a turn would, and saves nothing: there is no turn, and no chat that would run a tool. The request is
  * recorded.
  */
-export async function* run<M extends UIMessage>(
-  chats: Asker<M>,
+export async function* run(
+  chats: Asker,
   { at, fragments, system, message: words, body, signal }: RunOptions,
 ): AsyncGenerator<UIMessage> {
   const { engine } = chats;
@@ -38,14 +38,14 @@ export async function* run<M extends UIMessage>(
     abortSignal: signal,
     ...(body && { body }),
   };
-  const messages = asked(resolved.messages as M[], words);
+  const messages = asked(resolved.messages, words);
   const stream = await send(chats, sent, note, { ...prompt, messages, parentKey: question.key });
   const message = { id: answerId, role: 'assistant', parts: [] } satisfies UIMessage;
   yield* readUIMessageStream({ message, stream, terminateOnError: true });
 }
 
 /** The conversation, with another text for its last question. */
-function asked<M extends UIMessage>(messages: M[], content: MessageContent | undefined): M[] {
+function asked(messages: UIMessage[], content: MessageContent | undefined): UIMessage[] {
   const last = messages.at(-1);
   if (content === undefined || !last) return messages;
   return [...messages.slice(0, -1), { ...last, ...newWords(last, content) }];

@@ -6,7 +6,7 @@ import { createId } from '../fragment/id.ts';
  * A continued answer with the cut text and its continuation as one part: the AI SDK would begin a new one, and a paragraph. The
  * same object where there is no continuation, or `cut`, the answer as it was, did not break off in a text.
  */
-export function joinAt<M extends UIMessage>(message: M, cut: UIMessage | undefined): M {
+export function joinAt(message: UIMessage, cut: UIMessage | undefined): UIMessage {
   const at = cut?.parts.length ?? 0;
   const [last, before] = [cut?.parts[at - 1], message.parts[at - 1]];
   if (cut?.id !== message.id || last?.type !== 'text' || last.state !== 'streaming') return message;

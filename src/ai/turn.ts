@@ -33,9 +33,9 @@ export interface Call extends Pick<CallFacts, 'startedAt'> {
  * saved; a store that refuses is the engine's concern. An answer in the middle of a conversation is continued as a version of
  * itself, of which nothing is written before its first new word.
  */
-export class Turn<M extends UIMessage> implements Growing {
+export class Turn implements Growing {
   readonly engine: ContextEngine;
-  readonly host: ChatHost<M>;
+  readonly host: ChatHost;
   readonly key: string;
   id: string;
   /** The branch that the answer grows on; until a version is made, the branch of the answer that it continues. */
@@ -43,26 +43,26 @@ export class Turn<M extends UIMessage> implements Growing {
   /** The id of the branch that is made if the turn needs one. */
   readonly forkId: string = createId();
   /** The continued answer, as it was saved; undefined for a new one. */
-  answer: M | undefined;
+  answer: UIMessage | undefined;
   /** Resolves when the end of the answer is saved, or held in memory where the disk refuses. Never rejects. */
   readonly settled: Promise<void>;
   isSettled = false;
   call: Call | undefined;
 
-  readonly #chat: OurChat<M>;
-  readonly #asked: readonly M[];
-  readonly #plan: TurnPlan<M>;
+  readonly #chat: OurChat;
+  readonly #asked: readonly UIMessage[];
+  readonly #plan: TurnPlan;
   /** Whether the continued answer was complete: it stays so until a word is added. */
   #isWhole = false;
   #isSaved = false;
   #saving: Promise<void> | undefined;
-  #last: M | undefined;
+  #last: UIMessage | undefined;
   #timer: ReturnType<typeof setTimeout> | undefined;
   #end: Promise<void> | undefined;
   #settle: () => void = () => {};
 
-  constructor(chat: OurChat<M>, asked: readonly M[], { messageId, answerId = createId() }: Named) {
-    const plan = planTurn(asked, savedIn<M>(chat.engine, chat.branchId, chat.list.saved), messageId);
+  constructor(chat: OurChat, asked: readonly UIMessage[], { messageId, answerId = createId() }: Named) {
+    const plan = planTurn(asked, savedIn(chat.engine, chat.branchId, chat.list.saved), messageId);
     this.engine = chat.engine;
     this.host = chat.host;
     this.branchId = chat.branchId as string;
@@ -111,8 +111,9 @@ export class Turn<M extends UIMessage> implements Growing {
   /** Keeps the point at which the answer is continued, for a page that takes it up; without that code, it is not kept. */
   async keepPlace(): Promise<void> {
     const { engine, key, answer } = this;
-    const code = answer && (await loadSeam().catch(() => undefined));
-    await code?.keepPlace(engine, key, answer as M);
+    if (!answer) return;
+    const code = await loadSeam().catch(() => undefined);
+    await code?.keepPlace(engine, key, answer);
   }
 
   /** Saves the turn, and moves its chat to the branch that holds it. */
@@ -157,12 +158,12 @@ export class Turn<M extends UIMessage> implements Growing {
   }
 
   /** Opens an answer's node to grow again, from the words saved by then: another tab may have answered a tool call in it. */
-  async #goOn(answer: M): Promise<void> {
+  async #goOn(answer: UIMessage): Promise<void> {
     const { engine, key } = this;
     const [last] = callsIn({ ...answer, parts: answer.parts.slice(-1) });
     this.#isWhole = engine.status(key) === 'complete' && (!last || isWaiting(last));
     this.#refuseGrowing(key);
-    await keepMessage(engine, key, (saved) => (this.answer = longer(saved as M, answer)), 'streaming');
+    await keepMessage(engine, key, (saved) => (this.answer = longer(saved, answer)), 'streaming');
   }
 
   #refuseGrowing(key: string): void {
@@ -207,7 +208,7 @@ export class Turn<M extends UIMessage> implements Growing {
     return this.#end === undefined;
   }
 
-  read(): M | undefined {
+  read(): UIMessage | undefined {
     const grown = this.#chat.list.now.findLast(({ id }) => id === this.id);
     // A server may begin a cut answer anew: its version counts once it is longer.
     return grown && longer(this.answer, grown);
@@ -221,12 +222,15 @@ export class Turn<M extends UIMessage> implements Growing {
   }
 
   /** Saves the words so far durably; with `ahead`, a message that is about to be shown. Resolves to whether that worked. */
-  async savePoint(ahead?: M): Promise<boolean> {
+  async savePoint(ahead?: UIMessage): Promise<boolean> {
     return !this.#end && this.#keep(undefined, ahead);
   }
 
   /** What can't be saved now is saved, or reported, at the end. */
-  async #keep(status: 'streaming' | undefined, message: M | undefined = this.#words()): Promise<boolean> {
+  async #keep(
+    status: 'streaming' | undefined,
+    message: UIMessage | undefined = this.#words(),
+  ): Promise<boolean> {
     clearTimeout(this.#timer);
     this.#timer = undefined;
     if (!message) return false;
@@ -236,7 +240,7 @@ export class Turn<M extends UIMessage> implements Growing {
     );
   }
 
-  #words(): M | undefined {
+  #words(): UIMessage | undefined {
     const message = this.#isSaved ? this.read() : undefined;
     if (message && hasWords(message)) this.#last = message;
     return this.#last;
@@ -293,7 +297,7 @@ export class Turn<M extends UIMessage> implements Growing {
   }
 
   /** Shows what is saved: a server may have sent an answer anew with less in it. */
-  #show(message: M | undefined, isMute: boolean): void {
+  #show(message: UIMessage | undefined, isMute: boolean): void {
     const { list } = this.#chat;
     this.#chat.isMute = isMute;
     if (message) list.saved = put(list.saved, message);
@@ -302,7 +306,7 @@ export class Turn<M extends UIMessage> implements Growing {
   }
 
   /** What to save of an answer without a word, but with metadata: without parts it would count as reserved. */
-  #wordless(): M | undefined {
+  #wordless(): UIMessage | undefined {
     const message = this.#isSaved ? this.read() : undefined;
     if (message?.metadata === undefined) return undefined;
     return message.parts.length > 0 ? message : { ...message, parts: [{ type: 'step-start' }] };
@@ -338,7 +342,7 @@ export function keepMessage(
 }
 
 /** Runs a write of messages; where the engine refuses one, again with what JSON can hold of them. */
-async function plainly<T>(write: (plain: <M extends UIMessage>(message: M) => M) => Promise<T>): Promise<T> {
+async function plainly<T>(write: (plain: (message: UIMessage) => UIMessage) => Promise<T>): Promise<T> {
   try {
     return await write((message) => message);
   } catch (error) {

@@ -29,7 +29,8 @@ export interface UseContextChatOptions<M extends UIMessage = UIMessage> extends 
 export function useContextChat<M extends UIMessage = UIMessage>(
   options: UseContextChatOptions<M> = {},
 ): { readonly chat: ContextChat<M> } {
-  const { engine: given, stopOnUnmount, ...chatOptions } = options;
+  const { engine: given, stopOnUnmount, ...rest } = options;
+  const chatOptions = rest as unknown as ContextChatOptions;
   const engine = useEngine(given);
   const chats = chatsOf(engine, chatOptions);
   useInsertionEffect(() => chats.configure(chatOptions));
@@ -46,5 +47,5 @@ export function useContextChat<M extends UIMessage = UIMessage>(
       queueMicrotask(() => void (shows.current === chats || active.leave()));
     };
   }, [chats, stopOnUnmount]);
-  return { chat };
+  return { chat: chat as unknown as ContextChat<M> };
 }

@@ -17,7 +17,7 @@ export function withContext<M extends UIMessage>(
   transport: ChatTransport<M>,
   engine: ContextEngine,
 ): ChatTransport<M> {
-  const own = { transport, engine };
+  const own = { transport: transport as unknown as ChatTransport<UIMessage>, engine };
   return {
     get resumeStreamIsReplay() {
       return transport.resumeStreamIsReplay ?? false;
