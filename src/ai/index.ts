@@ -12,11 +12,4 @@ export type {
 } from './contextChat.ts';
 export { withContext } from './withContext.ts';
 export type { Told } from '../record/record.ts';
-export {
-  toPrompt,
-  toSimpleMessages,
-  type ModelPrompt,
-  type Resolved,
-  type SimpleMessage,
-  type ToPromptOptions,
-} from './prompt.ts';
+export * from './prompt.ts';

@@ -4,14 +4,7 @@ import type { RequestNote } from './contextChat.ts';
 import { isUnreadable, UNREADABLE } from './said.ts';
 
 // Servers use these without the hooks of `contextree/ai`.
-export {
-  toPrompt,
-  toSimpleMessages,
-  type ModelPrompt,
-  type Resolved,
-  type SimpleMessage,
-  type ToPromptOptions,
-} from './prompt.ts';
+export * from './prompt.ts';
 
 type StreamTextOptions = Parameters<typeof streamText>[0];
 type Model = StreamTextOptions['model'];

@@ -1,7 +1,7 @@
 import { convertToModelMessages, isToolUIPart, safeValidateUIMessages, type UIMessage } from 'ai';
 import { ContextError } from '../errors.ts';
 import { hasWords, isToolPart, type Part, type ToolPart } from './message.ts';
-import { textIn, type ModelPrompt, type Resolved, type ToPromptOptions } from './prompt.ts';
+import { toSimpleMessages, type ModelPrompt, type Resolved, type ToPromptOptions } from './prompt.ts';
 
 /**
  * The implementation of `toPrompt()`, loaded when a model is called: most pages leave that to a server. The store keeps an
@@ -15,8 +15,9 @@ export async function modelPrompt(resolved: Resolved, options: ToPromptOptions =
   const sendable = await toSendable(given);
   const spoken = sendable.filter(({ role }) => role !== 'system');
   const messages = await convertToModelMessages(spoken, { ...options, ignoreIncompleteToolCalls: true });
-  const systems = sendable.filter(({ role }) => role === 'system').map(textIn);
-  const system = [resolved.systemPrompt, ...systems].filter(Boolean).join('\n\n');
+  const systems = toSimpleMessages(sendable.filter(({ role }) => role === 'system'));
+  const said = [resolved.systemPrompt, ...systems.map(({ content }) => content)];
+  const system = said.filter(Boolean).join('\n\n');
   return system ? { instructions: system, system, messages } : { messages };
 }
 

@@ -47,7 +47,6 @@ export function toSimpleMessages(messages: readonly UIMessage[]): SimpleMessage[
   return messages.map((message) => ({ role: message.role, content: textIn(message) }));
 }
 
-/** The texts of a message, joined without a separator. */
-export function textIn(message: UIMessage): string {
+function textIn(message: UIMessage): string {
   return message.parts.map((part) => (part.type === 'text' ? part.text : '')).join('');
 }

@@ -13,7 +13,10 @@ import { isAwsSecret, isRandom, KEY_NAME, kindsIn, WHOLE_NAME, type SecretKind }
  * (dates, maps, errors) and values that can't be read are described, as `inspect()` does.
  */
 export function mask(value: unknown, onMasked?: OnMasked): unknown {
-  const steps = masking(value, onMasked);
+  return atOnce(masking(value, onMasked));
+}
+
+function atOnce<T>(steps: Generator<void, T>): T {
   for (let step = steps.next(); ; step = steps.next()) if (step.done) return step.value;
 }
 
@@ -82,7 +85,10 @@ function* masking(value: unknown, onMasked: OnMasked = () => {}): Generator<void
     place.at += 1;
     const found = valueAt(source, key, isList ? place.name : (key as string), walk);
     if (typeof found === 'string') work += found.length;
-    const masked = found instanceof LongText ? yield* found.masking(onMasked) : found;
+    const masked =
+      found instanceof LongText
+        ? underName(found.text, yield* maskingText(found.text, onMasked), found.name, onMasked)
+        : found;
     put(place.target, typeof key === 'string' ? maskText(key, onMasked) : key, masked);
     work += VALUE;
     if (work < STEP) continue;
@@ -163,31 +169,27 @@ function underName(text: string, masked: string, name: string, onMasked: OnMaske
 
 /** A text without the secrets in it. */
 export function maskText(text: string, onMasked: OnMasked = () => {}): string {
-  if (text.length < SHORTEST || UUID.test(text)) return text;
-  const whole = maskBlocks(text, onMasked);
-  const pieces = whole.length > LONG ? piecesOf(whole) : [whole];
-  return withAwsSecrets(pieces.map((piece) => maskPiece(piece, onMasked)).join(''), onMasked);
+  return text.length < SHORTEST || UUID.test(text) ? text : atOnce(maskingText(text, onMasked));
 }
 
-/** A text that takes too long to mask at once. */
+/** Yields before each piece of a long text. */
+function* maskingText(text: string, onMasked: OnMasked): Generator<void, string> {
+  const masked: string[] = [];
+  for (const piece of piecesOf(maskBlocks(text, onMasked))) {
+    yield;
+    masked.push(maskPiece(piece, onMasked));
+  }
+  return withAwsSecrets(masked.join(''), onMasked);
+}
+
+/** A text that takes too long to mask at once, and the name that it stands under. */
 class LongText {
-  readonly #text: string;
-  readonly #name: string;
+  readonly text: string;
+  readonly name: string;
 
   constructor(text: string, name: string) {
-    this.#text = text;
-    this.#name = name;
-  }
-
-  /** Yields what {@link maskText} returns, piece by piece. */
-  *masking(onMasked: OnMasked): Generator<void, string> {
-    const masked: string[] = [];
-    for (const piece of piecesOf(maskBlocks(this.#text, onMasked))) {
-      yield;
-      masked.push(maskPiece(piece, onMasked));
-    }
-    const text = withAwsSecrets(masked.join(''), onMasked);
-    return underName(this.#text, text, this.#name, onMasked);
+    this.text = text;
+    this.name = name;
   }
 }
 
