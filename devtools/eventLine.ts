@@ -37,28 +37,16 @@ export function keyOfEvent(
   { branches }: Pick<EngineState, 'branches'>,
 ): string | undefined {
   const known = (id: string | undefined): string | undefined => engine.node(id ?? '')?.key;
-  const headOf = (branch: string): string | undefined =>
+  const headOf = (branch: string | undefined): string | undefined =>
     branches.find(({ id, name }) => id === branch || name === branch)?.headKey ?? undefined;
-  switch (event.type) {
-    case 'save':
-      return known(event.ids.at(-1));
-    case 'stream':
-    case 'error':
-      return known(event.id);
-    case 'request':
-      return known(event.answerId);
-    case 'checkpoint':
-      return known(event.messageId);
-    case 'branch':
-      return headOf(event.id);
-    case 'conflict':
-      return headOf(event.toId);
-    case 'switch':
-      return headOf(event.to);
-    default:
-      return undefined;
-  }
+  const { ids = [], id, answerId, messageId, to, toId } = event as EventIds;
+  return known(messageId ?? answerId ?? ids.at(-1) ?? id) ?? headOf(toId ?? to ?? id);
 }
+
+/** The ids in events: of messages, and of branches. */
+type EventIds = { readonly ids?: readonly string[] } & {
+  readonly [name in 'id' | 'answerId' | 'messageId' | 'to' | 'toId']?: string;
+};
 
 /** The time of day to the millisecond, in the person's format. */
 export function clockTime(at: number): string {

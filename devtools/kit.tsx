@@ -123,21 +123,23 @@ export function dashed(...facts: readonly (string | false | null | undefined)[])
   return facts.filter(Boolean).join(' - ');
 }
 
-/** Shows more of a list that is cut. */
-export function More({
-  children,
-  onMore,
-}: {
-  readonly children: ReactNode;
-  readonly onMore: () => void;
-}): ReactNode {
+/** Shows the next `step` of those that are `left` of a cut list; nothing where none are. */
+export function More({ step, left, where, onMore }: MoreProps): ReactNode {
+  if (left <= 0) return null;
   return (
     <p className="words">
       <button type="button" onClick={onMore}>
-        {children}
+        Show {Math.min(step, left)} of {left} {where}
       </button>
     </p>
   );
+}
+
+interface MoreProps {
+  readonly step: number;
+  readonly left: number;
+  readonly where: 'earlier' | 'more';
+  readonly onMore: () => void;
 }
 
 /** A field for words to search for, which Escape empties, and its hits, if there are any to go through. */

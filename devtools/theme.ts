@@ -48,7 +48,7 @@ function variables(): string {
 
 const frame = `
 *,::before,::after{box-sizing:border-box}
-.root{direction:ltr;text-align:left;font:12px/1.45 system-ui,"Segoe UI",Roboto,sans-serif;color:var(--text)}
+.root{direction:ltr;text-align:left;font-variant-numeric:tabular-nums;font:12px/1.45 system-ui,"Segoe UI",Roboto,sans-serif;color:var(--text)}
 .root.embedded{height:100%;min-height:240px;max-height:100vh;display:flex}
 .panel{container-type:size;display:flex;flex-direction:column;min-width:0;background:var(--ground);color:var(--text);overflow:hidden}
 .embedded .panel{flex:1;border:1px solid var(--line);border-radius:6px}

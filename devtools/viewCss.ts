@@ -38,22 +38,19 @@ select{min-width:0;max-width:200px}
 .end,.inset select,.end select,.whole{flex:1 1 200px;max-width:100%}
 ol,ul{list-style:none;padding:0}
 .naming{min-height:18px;padding:0 4px;width:132px}
-.columns{display:flex;justify-content:flex-end;gap:6px;padding:2px 8px 2px 0;overflow:hidden;border-bottom:1px solid var(--line);flex:none}
+.columns{display:flex;justify-content:flex-end;gap:6px;padding:2px 8px;overflow:hidden;border-bottom:1px solid var(--line);flex:none}
 .columns,.columns+.graph{scrollbar-gutter:stable}
-.cell{flex:none;width:56px;overflow:hidden;text-overflow:ellipsis;text-align:right}
+.cell{flex:none;width:60px;overflow:hidden;text-overflow:ellipsis;text-align:right}
 .cell.model{width:96px}
-.cell.duration{width:60px}
-@container (max-width:519px){.cell.model{width:64px}.cell{width:50px}}
+@container (max-width:519px){.cell,.cell.model{width:50px}}
 .cell,.columns,.share,.role,.figures,.legend,.origin,.gist,.field,legend,thead,.unchanged{color:var(--muted);font-size:11px}
-.cell,.share,.sum,td{font-variant-numeric:tabular-nums}
 .meter{display:flex;height:8px;margin:6px 0 4px;border:1px solid var(--edge);border-radius:4px;overflow:hidden}
 .key-system{background:var(--accent)}
 .key-history{background:var(--branch-1)}
 .key-tools{background:var(--branch-3)}
 .key-reserve{background:var(--branch-6)}
 .share{margin-left:8px;white-space:nowrap;font-weight:400}
-.chip{display:inline-block;margin:0 1px;padding:0 4px;border:1px solid;border-radius:3px;color:var(--warn);
-font:10px/14px ui-monospace,Menlo,Consolas,monospace;unicode-bidi:isolate;direction:ltr}
+.chip{display:inline-block;margin:0 1px;padding:0 4px;border:1px solid;border-radius:3px;line-height:14px;color:var(--warn)}
 .scroll{flex:1;min-height:0;overflow:auto;overscroll-behavior:contain}
 section+section{border-top:1px solid var(--line)}
 .scroll h2{padding:8px 10px 4px}
@@ -76,12 +73,12 @@ img{display:block;max-width:100%;max-height:180px}
 .sides>*{flex:1;min-width:0}
 .beside .alone{width:50%}
 .beside .b{margin-left:50%}
-ins{background:var(--cursor);text-decoration:none;border-bottom:1px solid var(--branch-2)}
-del{background:light-dark(#fbdcd9,#52211e);text-decoration-color:var(--alert)}
+ins{background:var(--cursor)}
+del{color:var(--alert)}
 .unchanged{display:block;margin:4px 0}
 .tree .row{gap:0}
 .twisty{width:14px;flex:none;text-align:center;color:var(--muted)}
-.value{overflow:hidden;text-overflow:ellipsis;white-space:pre}
+.value{overflow:hidden;text-overflow:ellipsis;white-space:pre;min-width:20%;flex-shrink:99}
 .string{color:var(--branch-2)}
 .number{color:var(--branch-1)}
 .literal{color:var(--branch-3)}
@@ -90,15 +87,15 @@ del{background:light-dark(#fbdcd9,#52211e);text-decoration-color:var(--alert)}
 .fragment{display:flex;flex-wrap:wrap;align-items:baseline;gap:0 8px;width:100%;border-color:transparent;background:none;text-align:left}
 .name{font-weight:500}
 .origin{overflow:hidden;text-overflow:ellipsis}
-.piece{cursor:pointer;border-radius:2px;box-decoration-break:clone;-webkit-box-decoration-break:clone}
+.piece{cursor:pointer}
 .piece:hover{background:var(--hover)}
 [aria-pressed=true],[aria-pressed=true]:hover{background:var(--cursor);box-shadow:inset 0 0 0 1px var(--accent)}
 .legend{display:flex;flex-wrap:wrap;gap:2px 12px}
 .legend span span{display:inline-block;width:10px;height:10px;border:1px solid var(--edge)}
 table{border-collapse:collapse}
 th,td{padding:2px 12px 2px 0;text-align:left;font-weight:400;overflow-wrap:anywhere}
-.sums td,.sums thead th+th{text-align:right;white-space:nowrap}
-.sums{margin:4px 10px 10px}
+.sums{margin:4px 10px}
+.sums td,.sums th+th{text-align:right;white-space:nowrap}
 summary{cursor:pointer;min-height:24px}
 .cache p,.warning p{margin:4px 0}
 .form,.field{display:flex;flex-direction:column;gap:6px}
@@ -106,10 +103,9 @@ summary{cursor:pointer;min-height:24px}
 .field{align-items:stretch}
 fieldset{margin:0;padding:2px 8px 6px;border:1px solid var(--line);border-radius:4px;display:flex;flex-wrap:wrap;gap:2px 14px}
 .gist{max-width:160px}
-textarea{color:var(--text);padding:4px 6px;width:100%;resize:vertical}
+textarea{color:var(--text);width:100%}
 button:disabled,fieldset:disabled{color:var(--muted);cursor:default;opacity:.7}
-.primary{background:var(--accent);color:var(--on-accent);border-color:var(--accent)}
-.primary:hover{background:var(--accent);filter:brightness(1.1)}
+.primary,.primary:hover{background:var(--accent);color:var(--on-accent);border-color:var(--accent)}
 .warning{border:1px solid var(--warn);border-radius:6px;padding:8px 10px}
 .warning h2{padding:0}
 .wide{overflow-x:auto}
@@ -126,9 +122,8 @@ button:disabled,fieldset:disabled{color:var(--muted);cursor:default;opacity:.7}
 .two{flex:1;min-height:0;display:flex}
 .two>*{flex:2 1 0;min-width:0;min-height:0}
 .past{flex-grow:3;display:flex;flex-direction:column;border-left:1px solid var(--line)}
-.aside-of{display:flex;min-width:0;align-items:center;gap:6px;margin-left:auto;padding-left:12px;font:12px/1.45 system-ui,sans-serif}
+.aside-of{display:flex;min-width:0;align-items:center;gap:6px;margin-left:auto;padding-left:12px;font-family:system-ui,sans-serif}
 .aside-of .mark{flex:none}
-.value:has(+.aside-of){min-width:20%;flex-shrink:99}
 .bad{color:var(--alert);border-color:var(--alert)}
 @container (max-width:640px){
 .two{flex-direction:column}

@@ -96,7 +96,7 @@ function Line({ point, engine, isHere }: LineProps): ReactNode {
         {node && plainLine(node.name, node.preview)}
       </span>
       {isHere && <span className="state">shown by the app</span>}
-      <time className="muted sum">{new Date(point.createdAt).toLocaleString()}</time>
+      <time className="muted">{new Date(point.createdAt).toLocaleString()}</time>
     </>
   );
 }

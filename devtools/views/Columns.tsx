@@ -1,9 +1,10 @@
 import type { ContextEngine } from 'contextree';
 import { costOf } from 'contextree/tokens';
-import { type ReactNode, useEffect, useState } from 'react';
+import type { ReactNode } from 'react';
 import type { ColumnName } from '../columns.ts';
 import { clock, dollars, span } from '../amounts.ts';
 import { count } from '../figures.ts';
+import { useAnswer } from '../live.tsx';
 import { tokensOf } from '../tokens.ts';
 
 /** The heads of the columns, hidden from screen readers because each cell names its column. */
@@ -46,10 +47,15 @@ function useFacts(moment: Moment, columns: readonly ColumnName[]): Readonly<Reco
   const told = calls.flatMap(({ usage }) => usage ?? []);
   const output = told.reduce((sum, usage) => sum + (usage.output ?? 0), 0);
   const message = engine.message(messageKey);
-  const subject: Subject = { engine, messageKey, message, calls };
   const isTold = told.length > 0;
-  const estimated = useLater(columns.includes('tokens') && !isTold ? tokensAt : undefined, subject);
-  const cost = useLater(columns.includes('cost') && isTold ? costAt : undefined, subject);
+  const { value: { estimated, cost } = NOTHING } = useAnswer(countedAt, {
+    engine,
+    messageKey,
+    message,
+    calls,
+    isEstimated: columns.includes('tokens') && !isTold,
+    isPriced: columns.includes('cost') && isTold,
+  });
   const ms = calls.reduce((sum, call) => sum + call.ms, 0);
   return {
     time: timeOf(createdAt),
@@ -71,38 +77,26 @@ function knownAt({ engine, messageKey }: Moment): {
   return { calls: engine.calls(messageKey), createdAt, name };
 }
 
-interface Subject extends Pick<Moment, 'engine' | 'messageKey'> {
-  readonly message: ReturnType<ContextEngine['message']>;
+interface Counted {
+  readonly estimated?: number | undefined;
+  readonly cost?: number | undefined;
+}
+
+const NOTHING: Counted = {};
+
+/** What takes a while to count; undefined where it is not wanted, and where it is unknown. */
+async function countedAt({ engine, messageKey, calls, isEstimated, isPriced }: Question): Promise<Counted> {
+  const costs = isPriced ? await Promise.all(calls.filter(({ usage }) => usage).map(costOf)) : [null];
+  return {
+    estimated: isEstimated ? await tokensOf(engine, messageKey) : undefined,
+    cost: costs.includes(null) ? undefined : costs.reduce((sum: number, cost) => sum + (cost ?? 0), 0),
+  };
+}
+
+interface Question extends Pick<Moment, 'engine' | 'messageKey'> {
   readonly calls: Calls;
-}
-
-/** A number that is read on demand; undefined until then, and where there is none. */
-function useLater(
-  question: ((subject: Subject) => Promise<number | undefined>) | undefined,
-  subject: Subject,
-): number | undefined {
-  const { engine, messageKey, message, calls } = subject;
-  const [number, setNumber] = useState<number>();
-  useEffect(() => {
-    let isCurrent = true;
-    question?.({ engine, messageKey, message, calls }).then(
-      (value) => isCurrent && setNumber(value),
-      () => undefined,
-    );
-    return () => {
-      isCurrent = false;
-    };
-  }, [question, engine, messageKey, message, calls]);
-  return number;
-}
-
-function tokensAt({ engine, messageKey }: Subject): Promise<number | undefined> {
-  return tokensOf(engine, messageKey);
-}
-
-async function costAt({ calls }: Subject): Promise<number | undefined> {
-  const costs = await Promise.all(calls.filter(({ usage }) => usage).map(costOf));
-  return costs.includes(null) ? undefined : costs.reduce((sum: number, cost) => sum + (cost ?? 0), 0);
+  readonly isEstimated: boolean;
+  readonly isPriced: boolean;
 }
 
 function timeOf(at: number): string {

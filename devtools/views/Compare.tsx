@@ -2,7 +2,7 @@ import type { Comparison, ContextEngine, EngineState } from 'contextree';
 import { type ReactNode, useMemo, useState } from 'react';
 import { dollars, span } from '../amounts.ts';
 import { count, counted } from '../figures.ts';
-import { dashed, Scroll, Select } from '../kit.tsx';
+import { dashed, More, Scroll, Select } from '../kit.tsx';
 import { instead, useAnswer } from '../live.tsx';
 import { wordsOf } from '../messageText.ts';
 import { useNarrow } from '../narrow.ts';
@@ -198,11 +198,7 @@ function Turns({ turns, onOpen }: Pick<Comparison, 'turns'> & Pick<ViewProps, 'o
           </li>
         ))}
       </ol>
-      {left > 0 && (
-        <button type="button" className="quiet" onClick={() => show(shown + PAGE)}>
-          Show {Math.min(PAGE, left)} more of {left}
-        </button>
-      )}
+      <More step={PAGE} left={left} where="more" onMore={() => show(shown + PAGE)} />
     </>
   );
 }

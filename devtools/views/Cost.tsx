@@ -73,11 +73,7 @@ export function Cost({ engine, state, modelId, sight, onLook, onOpen }: ViewProp
               </Turn>
             ))}
           </ol>
-          {value.earlier > 0 && (
-            <More onMore={() => setShown(shown + SHOWN)}>
-              Show {Math.min(SHOWN, value.earlier)} of {value.earlier} earlier
-            </More>
-          )}
+          <More step={SHOWN} left={value.earlier} where="earlier" onMore={() => setShown(shown + SHOWN)} />
         </Scroll>
       )}
     </>

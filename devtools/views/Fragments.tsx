@@ -51,7 +51,7 @@ function Aside({
         </span>
       ))}
       {tokens !== undefined && problem === undefined && (
-        <span className="sum">{tokensOf({ tokens }, { exact: isExact })}</span>
+        <span>{tokensOf({ tokens }, { exact: isExact })}</span>
       )}
     </span>
   );

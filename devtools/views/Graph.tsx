@@ -35,13 +35,13 @@ export function Graph(props: ViewProps): ReactNode {
   const [columns, setColumns] = useState(rememberedColumns);
   const shownIn = useShownIn();
   const key = sight.node !== undefined && model.indexOf.has(sight.node) ? sight.node : undefined;
-  const bar = <div className="bar" />;
   if (model.nodes.length === 0)
     return (
       unread(state) ?? (
         <p className="words">No messages yet. Each message will be a row here, each branch a line.</p>
       )
     );
+  const shared = { engine, model, state, found, choices, columns, selected: key };
   const select = (node?: string): void => {
     onLook({ node });
     setRead(false);
@@ -82,21 +82,15 @@ export function Graph(props: ViewProps): ReactNode {
       {alert}
       {!(isNarrow && isNodeShown) && (
         <div className="list">
-          <Dressed meanwhile={bar}>
+          <Dressed meanwhile={<div className="bar" />}>
             {({ Finder }) => (
               <Finder
-                engine={engine}
-                model={model}
-                state={state}
+                {...shared}
                 wanted={wanted}
                 onWant={setWanted}
-                found={found}
                 onFound={setFound}
-                selected={key}
-                choices={choices}
                 onStep={step}
                 box={box}
-                columns={columns}
                 onColumns={setColumns}
                 isHelpOpen={isHelpOpen}
                 onHelp={() => setHelp(!isHelpOpen)}
@@ -104,15 +98,11 @@ export function Graph(props: ViewProps): ReactNode {
             )}
           </Dressed>
           <GraphList
-            engine={engine}
-            model={model}
-            state={state}
-            selected={key}
+            {...shared}
             onSelect={select}
             onRead={() => setRead(true)}
             onCheckOut={checkOut}
             onAction={onAction}
-            found={found}
             marked={sight.against}
             naming={
               tools && naming !== undefined
@@ -127,8 +117,6 @@ export function Graph(props: ViewProps): ReactNode {
                   }
                 : undefined
             }
-            columns={columns}
-            choices={choices}
             onFold={(at, isFolded) => setChoices(new Map(choices).set(at, isFolded))}
             takesFocus={hasBeenRead && naming === undefined}
           />

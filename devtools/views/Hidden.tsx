@@ -48,9 +48,9 @@ export function Chips({ marks }: { readonly marks: readonly HiddenMark[] }): Rea
 function Chip({ mark }: { readonly mark: HiddenMark | undefined }): ReactNode {
   return (
     mark && (
-      <span className="chip" title={mark.name}>
+      <code className="chip" title={mark.name} dir="ltr">
         {mark.code}
-      </span>
+      </code>
     )
   );
 }

@@ -59,7 +59,7 @@ export function History({
           aria-valuetext={step && `${step.kind} ${step.label}`}
           onChange={({ target }) => select(Number(target.value))}
         />
-        <span className="muted sum">
+        <span className="muted">
           {selected + 1} / {steps.length}
         </span>
         <button
@@ -166,7 +166,7 @@ function StepLine({ time, kind, label, state }: Step): ReactNode {
   const isOperation = state !== undefined;
   return (
     <>
-      <time className="muted sum" title={new Date(time).toLocaleString()}>
+      <time className="muted" title={new Date(time).toLocaleString()}>
         {clockTime(time).slice(0, -4)}
       </time>
       <span className={isOperation ? 'kind' : 'muted'}>{kind}</span>

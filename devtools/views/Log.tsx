@@ -114,13 +114,13 @@ function matching(events: readonly Logged[], type: string, words: string): reado
 function Line({ event, count }: Logged): ReactNode {
   return (
     <>
-      <time className="muted sum">{clockTime(event.at)}</time>
+      <time className="muted">{clockTime(event.at)}</time>
       <span className="kind">{event.type}</span>
       <span className="grow preview" dir="auto">
         {eventLine(event)}
         {count > 1 && <span className="muted"> ×{count}</span>}
       </span>
-      <span className="sum">{duration(event.ms)}</span>
+      <span>{duration(event.ms)}</span>
     </>
   );
 }

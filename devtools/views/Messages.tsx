@@ -19,11 +19,7 @@ export function Messages({ messages, estimate }: Pick<PromptAnswer, 'messages' |
         Messages <span className="muted">{messages.length}</span>
       </h2>
       {messages.length === 0 && <p className="words">No messages yet.</p>}
-      {earlier > 0 && (
-        <More onMore={() => setShown(shown + SHOWN)}>
-          Show {Math.min(SHOWN, earlier)} of {earlier} earlier
-        </More>
-      )}
+      <More step={SHOWN} left={earlier} where="earlier" onMore={() => setShown(shown + SHOWN)} />
       <ol start={earlier + 1}>
         {messages.slice(earlier).map((message, i) => (
           <li key={message.id} className="turn">

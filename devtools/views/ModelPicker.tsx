@@ -1,6 +1,9 @@
 import { listModels } from 'contextree/tokens';
 import { Select } from '../kit.tsx';
-import { type ReactNode, useEffect, useState } from 'react';
+import { useAnswer } from '../live.tsx';
+import type { ReactNode } from 'react';
+
+const ALL = {};
 
 interface ModelPickerProps {
   readonly label: string;
@@ -15,18 +18,9 @@ interface ModelPickerProps {
 
 /** Chooses the model whose window and prices are shown: the chat's own, or another known one. */
 export function ModelPicker({ label, standard, value, used, onChange }: ModelPickerProps): ReactNode {
-  const [known, setKnown] = useState<readonly string[]>([]);
-  useEffect(() => {
-    let isHere = true;
-    listModels()
-      .then((models) => isHere && setKnown(models.map(({ id }) => id)))
-      .catch(() => undefined);
-    return () => {
-      isHere = false;
-    };
-  }, []);
+  const { value: known = [] } = useAnswer(listModels, ALL);
   // A chosen model that is no longer known stays in the list.
-  const others = [...new Set([...known, ...(value === '' ? [] : [value])])].filter(
+  const others = [...new Set([...known.map(({ id }) => id), ...(value === '' ? [] : [value])])].filter(
     (id) => !used.includes(id),
   );
   return (

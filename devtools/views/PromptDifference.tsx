@@ -1,6 +1,6 @@
 import type { UIMessage } from 'ai';
 import { type ReactNode, useState } from 'react';
-import { Scroll } from '../kit.tsx';
+import { Scroll, Select } from '../kit.tsx';
 import { instead, useAnswer } from '../live.tsx';
 import { allOf } from '../messageText.ts';
 import { promptAt, type PromptAt, systemOf, turnBefore } from '../promptAt.ts';
@@ -9,26 +9,26 @@ import { Changes } from './Changes.tsx';
 
 /** The difference between a prompt and that of the turn before, or of the marked message. */
 export function PromptDifference({ answer, engine, state, sight }: DifferenceProps): ReactNode {
-  const [isMarked, setMarked] = useState(sight.against !== undefined);
+  const { against } = sight;
+  const [isMarked, setMarked] = useState(against !== undefined);
   const before = turnBefore(engine, sight.node, state.headKey);
-  const base = isMarked && sight.against !== undefined ? sight.against : before;
+  const base = (isMarked && against) || before;
   const other = useAnswer(otherPrompt, { engine, base, answer });
   return (
     <Scroll label="Difference">
       <p className="inset">
         <label>
           Compared with{' '}
-          <select
+          <Select
             value={base === before ? 'before' : 'marked'}
-            onChange={(event) => setMarked(event.target.value === 'marked')}
-          >
-            <option value="before">the turn before</option>
-            <option value="marked" disabled={sight.against === undefined}>
-              {sight.against === undefined
-                ? 'a marked message (mark one with d in the graph)'
-                : `the marked message: ${engine.node(sight.against)?.preview}`}
-            </option>
-          </select>
+            options={[
+              ['before', 'the turn before'],
+              ...(against === undefined
+                ? []
+                : [['marked', `the marked message: ${engine.node(against)?.preview}`] as const]),
+            ]}
+            onChange={(what) => setMarked(what === 'marked')}
+          />
         </label>
       </p>
       {base === undefined && <p className="words">There is no turn before this one.</p>}

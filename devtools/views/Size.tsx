@@ -47,7 +47,7 @@ function Context({
       whole={Math.max(tokens, context)}
       now={Math.min(tokens, context)}
       max={context}
-      isOver={limits.exceedsContext === true}
+      isOver={limits.exceedsContext}
     />
   );
 }

@@ -170,7 +170,7 @@ async function exported(engine: ViewProps['engine'], mask: boolean): Promise<Ses
 
 /** What was masked, for people. */
 function maskedIn({ masked }: Session): string {
-  if (!masked) return 'Exported, with all secrets in it.';
+  if (!masked) return 'Exported with all secrets in it.';
   const kinds = Object.entries(masked).map(([kind, count]) => (count === 1 ? kind : `${kind} ×${count}`));
   return kinds.length === 0
     ? 'Exported. Nothing looked like a secret.'
