@@ -1,5 +1,6 @@
 import type { ContextEngine, ContextEvent } from 'contextree';
 import { useCallback, useSyncExternalStore } from 'react';
+import { Followed, perEngine } from './followed.ts';
 import { byFrame } from './follow.ts';
 import { useShownIn } from './Shadow.tsx';
 
@@ -16,16 +17,15 @@ export interface Logged {
  * The last 1,000 events of an engine since somebody listened. They hold ids, names and times, no content, so a full log is some
  * hundred kilobytes.
  */
-export class EventLog {
+export class EventLog extends Followed<Logged> {
   readonly #engine: ContextEngine;
-  readonly #readers = new Set<() => void>();
-  #entries: readonly Logged[] = [];
   readonly #seen = new WeakSet<ContextEvent>();
   #listeners = 0;
   #count = 0;
   #stop = (): void => {};
 
   constructor(engine: ContextEngine) {
+    super();
     this.#engine = engine;
   }
 
@@ -43,30 +43,16 @@ export class EventLog {
     // A session's engine sends its exported events to each new subscriber.
     if (this.#seen.has(event)) return;
     this.#seen.add(event);
-    const last = this.#entries.at(-1);
+    const last = this.list().at(-1);
     const isMore = last && isSameDraft(last.event, event);
     const entry = isMore
       ? { ...last, event, count: last.count + 1 }
       : { number: ++this.#count, event, count: 1 };
-    this.#set([...this.#entries.slice(0, isMore ? -1 : undefined), entry].slice(-LIMIT));
-  }
-
-  #set(entries: readonly Logged[]): void {
-    this.#entries = entries;
-    for (const reader of this.#readers) reader();
-  }
-
-  /** The events, oldest first; the same list until there is a new one. */
-  readonly list = (): readonly Logged[] => this.#entries;
-
-  /** Notifies of each event; returns a function that unsubscribes. */
-  subscribe(reader: () => void): () => void {
-    this.#readers.add(reader);
-    return () => this.#readers.delete(reader);
+    this.set([...this.list().slice(0, isMore ? -1 : undefined), entry].slice(-LIMIT));
   }
 
   clear(): void {
-    this.#set([]);
+    this.set([]);
   }
 }
 
@@ -78,21 +64,15 @@ function isSameDraft(a: ContextEvent, b: ContextEvent): boolean {
   );
 }
 
-const logs: WeakMap<ContextEngine, EventLog> = /* @__PURE__ */ new WeakMap();
-
 /** The log of an engine, shared by all panels that show it. */
-export function logOf(engine: ContextEngine): EventLog {
-  const log = logs.get(engine) ?? new EventLog(engine);
-  logs.set(engine, log);
-  return log;
-}
+export const logOf: (engine: ContextEngine) => EventLog = /* @__PURE__ */ perEngine(EventLog);
 
 /** The events of an engine, followed while mounted: at most one render for each frame. */
 export function useEvents(engine: ContextEngine): readonly Logged[] {
   const log = logOf(engine);
   const shownIn = useShownIn();
   const subscribe = useCallback(
-    (notify: () => void) => byFrame(shownIn, (changed) => log.subscribe(changed), notify),
+    (notify: () => void) => byFrame(shownIn, log.subscribe, notify),
     [log, shownIn],
   );
   return useSyncExternalStore(subscribe, log.list, log.list);

@@ -3,6 +3,7 @@ import type { UIMessage } from 'ai';
 import type { BranchInfo, ContextEngine } from 'contextree';
 import { costOf, usageOf } from 'contextree/tokens';
 import { useSyncExternalStore } from 'react';
+import { Followed, perEngine } from './followed.ts';
 import { allOf } from './messageText.ts';
 import { modelNamed } from './promptAnswer.ts';
 import { readMessage } from './readMessage.ts';
@@ -56,51 +57,43 @@ export const MOST = 5;
 const TOGETHER = 3;
 
 /** The runs of the panel, as long as the page lives, newest last. */
-export class Runs {
+export class Runs extends Followed<Result> {
   readonly #engine: ContextEngine;
-  readonly #listeners = new Set<() => void>();
   readonly #stops = new Map<number, AbortController>();
-  #results: readonly Result[] = [];
   /** What was typed and chosen in the form, by the key of its question: it stays while other views are shown. */
   readonly changes: Map<string, Changes> = new Map();
 
   constructor(engine: ContextEngine) {
+    super();
     this.#engine = engine;
   }
 
-  readonly list = (): readonly Result[] => this.#results;
-
-  readonly subscribe = (listener: () => void): (() => void) => {
-    this.#listeners.add(listener);
-    return () => this.#listeners.delete(listener);
-  };
-
   /** How many more runs may be started now. */
   get room(): number {
-    return MOST - this.#results.filter(({ status }) => status === 'waiting' || status === 'running').length;
+    return MOST - this.list().filter(({ status }) => status === 'waiting' || status === 'running').length;
   }
 
   /** Starts runs, as far as there is room. */
   start(plans: readonly Plan[]): void {
-    const first = (this.#results.at(-1)?.number ?? 0) + 1;
+    const first = (this.list().at(-1)?.number ?? 0) + 1;
     const own = plans.slice(0, this.room);
-    this.#set([
-      ...this.#results,
+    this.set([
+      ...this.list(),
       ...own.map((plan, i): Result => ({ number: first + i, plan, status: 'waiting' })),
     ]);
     this.#next();
   }
 
   stopAll(): void {
-    this.#set(
-      this.#results.map((one) => (one.status === 'waiting' ? { ...one, status: 'stopped' as const } : one)),
+    this.set(
+      this.list().map((one) => (one.status === 'waiting' ? { ...one, status: 'stopped' as const } : one)),
     );
     for (const control of this.#stops.values()) control.abort();
   }
 
   clear(): void {
     this.stopAll();
-    this.#set([]);
+    this.set([]);
   }
 
   /** Saves an answer as a branch: behind its question, or behind the changed question. */
@@ -119,8 +112,8 @@ export class Runs {
 
   #next(): void {
     const chat = this.#engine.attached;
-    const waiting = this.#results.filter(({ status }) => status === 'waiting');
-    const running = this.#results.filter(({ status }) => status === 'running').length;
+    const waiting = this.list().filter(({ status }) => status === 'waiting');
+    const running = this.list().filter(({ status }) => status === 'running').length;
     for (const result of waiting.slice(0, Math.max(0, TOGETHER - running))) void this.#run(result, chat);
   }
 
@@ -155,12 +148,7 @@ export class Runs {
   }
 
   #change(number: number, patch: Partial<Result>): void {
-    this.#set(this.#results.map((one) => (one.number === number ? { ...one, ...patch } : one)));
-  }
-
-  #set(results: readonly Result[]): void {
-    this.#results = results;
-    for (const listener of this.#listeners) listener();
+    this.set(this.list().map((one) => (one.number === number ? { ...one, ...patch } : one)));
   }
 }
 
@@ -189,14 +177,8 @@ export function wordsOf({ message }: Result): string {
   return message ? allOf(message) : '';
 }
 
-const known = new WeakMap<ContextEngine, Runs>();
-
 /** The runs of an engine: they stay while other views are shown. */
-export function runsOf(engine: ContextEngine): Runs {
-  const runs = known.get(engine) ?? new Runs(engine);
-  known.set(engine, runs);
-  return runs;
-}
+export const runsOf: (engine: ContextEngine) => Runs = /* @__PURE__ */ perEngine(Runs);
 
 export function useRuns(engine: ContextEngine): readonly Result[] {
   const { subscribe, list } = runsOf(engine);

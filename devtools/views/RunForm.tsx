@@ -47,8 +47,7 @@ export function RunForm({ engine, ground, settings, isSafe }: RunFormProps): Rea
     id ?? `${name} ${fragments.slice(0, place).filter((one) => one.name === name).length}`;
   const { without, system, words = ground.words, models: picked, times } = changes;
   const [isAsking, setAsking] = useState(false);
-  const results = useRuns(engine);
-  const isRunning = results.some(({ status }) => status === 'running' || status === 'waiting');
+  useRuns(engine);
   const chosen = picked.size > 0 ? [...picked] : [''];
   const wanted = chosen.length * times;
   const plans = (): Plan[] =>
@@ -129,7 +128,7 @@ export function RunForm({ engine, ground, settings, isSafe }: RunFormProps): Rea
         >
           Run
         </button>
-        <button type="button" disabled={!isRunning} onClick={() => runs.stopAll()}>
+        <button type="button" disabled={runs.room === MOST} onClick={() => runs.stopAll()}>
           Stop all
         </button>
         <span className="muted" role="status">
