@@ -33,9 +33,9 @@ it('answers as it was recorded', async () => {
     trigger: ${JSON.stringify(trigger)},
     abortSignal: undefined,
   });
-  let answer: UIMessage | undefined;
-  for await (const message of readUIMessageStream({ stream${broken < 0 ? '' : ', onError: () => {}'} })) answer = message;
-  const texts = answer?.parts.map((part) => (part.type === 'text' ? part.text : '')) ?? [];
+  let texts: string[] = [];
+  for await (const { parts } of readUIMessageStream({ stream${broken < 0 ? '' : ', onError: () => {}'} }))
+    texts = parts.map((part) => (part.type === 'text' ? part.text : ''));
   expect(texts.join('')).toBe(${JSON.stringify(said)});
 });
 `;

@@ -16,6 +16,8 @@ export function partsAfter(chunks: RecordedRequest['chunks'], length: number): r
 
 /** Chunks that are no parts: where something begins and ends, and what comes whole later. */
 const BOUNDS = /^(start|finish|abort|message-)|-end$|-input-delta$/;
+const WORDS = /^(text|reasoning)-(start|delta)$/;
+const TOOL = /^tool-(input-(start|available)|output-(available|error))$/;
 
 function take(chunk: UIMessageChunk, parts: Growing[], open: Map<string, Growing>): void {
   const begin = (name: string, part: Growing): Growing => {
@@ -23,35 +25,16 @@ function take(chunk: UIMessageChunk, parts: Growing[], open: Map<string, Growing
     open.set(name, part);
     return part;
   };
-  const call = (id: string, tool: string): Growing =>
-    open.get(`call ${id}`) ?? begin(`call ${id}`, { type: `tool-${tool}`, toolCallId: id });
-  switch (chunk.type) {
-    case 'text-start':
-    case 'reasoning-start':
-      begin(chunk.type.replace('start', chunk.id), { type: chunk.type.replace('-start', ''), text: '' });
-      return;
-    case 'text-delta':
-    case 'reasoning-delta': {
-      const part = open.get(chunk.type.replace('delta', chunk.id));
-      if (part) part['text'] = String(part['text']) + chunk.delta;
-      return;
-    }
-    case 'tool-input-start':
-      call(chunk.toolCallId, chunk.toolName)['state'] = 'input-streaming';
-      return;
-    case 'tool-input-available':
-      Object.assign(call(chunk.toolCallId, chunk.toolName), { state: 'input-available', input: chunk.input });
-      return;
-    case 'tool-output-available':
-      Object.assign(call(chunk.toolCallId, ''), { state: 'output-available', output: chunk.output });
-      return;
-    case 'tool-output-error':
-      Object.assign(call(chunk.toolCallId, ''), { state: 'output-error', errorText: chunk.errorText });
-      return;
-    case 'error':
-      parts.push({ type: 'error', errorText: chunk.errorText });
-      return;
-    default:
-      if (!BOUNDS.test(chunk.type)) parts.push(chunk);
-  }
+  const { type, id, delta, toolCallId, toolName, ...rest } = chunk as Partial<Record<string, string>> &
+    Growing;
+  const [, kind, phase] = WORDS.exec(type) ?? [];
+  const name = `${kind ?? 'call'} ${id ?? toolCallId}`;
+  const known = open.get(name);
+  if (phase === 'start') begin(name, { type: kind ?? '', text: '' });
+  else if (kind !== undefined) Object.assign(known ?? {}, { text: `${String(known?.['text'])}${delta}` });
+  else if (TOOL.test(type))
+    Object.assign(known ?? begin(name, { type: `tool-${toolName}`, toolCallId }), rest, {
+      state: type === 'tool-input-start' ? 'input-streaming' : type.replace('tool-', ''),
+    });
+  else if (!BOUNDS.test(type)) parts.push(chunk);
 }
