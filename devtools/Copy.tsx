@@ -1,6 +1,7 @@
 import { type ReactNode, useEffect, useState } from 'react';
 import { download } from './download.ts';
 import { fileName } from './fileName.ts';
+import { errorOf } from './reason.ts';
 import { useShownIn } from './Shadow.tsx';
 
 /** A button that copies the result of `text`, and says whether that worked. */
@@ -12,18 +13,15 @@ export function Copy({ label, text }: CopyProps): ReactNode {
     const timer = setTimeout(() => setOutcome(''), 2_000);
     return () => clearTimeout(timer);
   }, [outcome]);
-  const copy = (): void => {
-    writeClipboard(navigator, text).then(
-      () => setOutcome('Copied'),
-      () => setOutcome('Not copied: the browser refused'),
-    );
-  };
   return (
     <>
       <span role="status" className="muted">
         {outcome}
       </span>
-      <button type="button" onClick={copy}>
+      <button
+        type="button"
+        onClick={() => void outcomeOf('Copied', writeClipboard(navigator, text)).then(setOutcome)}
+      >
         {label}
       </button>
     </>
@@ -33,6 +31,14 @@ export function Copy({ label, text }: CopyProps): ReactNode {
 interface CopyProps {
   readonly label: string;
   readonly text: () => string | Promise<string>;
+}
+
+/** How an act ended, for people: `Saved`, or `Not saved` and why. */
+export function outcomeOf(done: string, act: Promise<unknown>): Promise<string> {
+  return act.then(
+    () => done,
+    (error: unknown) => `Not ${done.toLowerCase()}: ${errorOf(error).message}`,
+  );
 }
 
 /** Two buttons that copy JSON, and download it; it is written when one of them is pressed, because much of it takes a while. */

@@ -149,6 +149,7 @@ export function SearchField({
   value,
   onChange,
   found,
+  most,
   at = -1,
   onStep,
   box,
@@ -175,7 +176,7 @@ export function SearchField({
       {found !== undefined && (
         <>
           <span role="status" className="muted">
-            {found === 0 ? 'none' : `${at < 0 ? '' : `${at + 1} of `}${found}`}
+            {found === 0 ? 'none' : `${at < 0 ? '' : `${at + 1} of `}${found}${found === most ? '+' : ''}`}
           </span>
           {STEPS.map(([name, sign, by]) => (
             <button
@@ -208,6 +209,8 @@ interface SearchProps {
   readonly onChange: (value: string) => void;
   /** How many hits there are; undefined without a search. */
   readonly found?: number | undefined;
+  /** How many are looked for at most. */
+  readonly most?: number;
   /** The index of the shown hit; -1 for none. */
   readonly at?: number;
   readonly onStep?: (by: 1 | -1) => void;

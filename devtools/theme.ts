@@ -9,13 +9,11 @@ const tokens: Record<string, readonly [light: string, dark: string]> = {
   edge: ['#8b929e', '#747c89'],
   text: ['#1b1f26', '#e7e9ed'],
   muted: ['#59616d', '#a2aab6'],
-  hover: ['#f0f2f6', '#21252d'],
   cursor: ['#e4efe9', '#22352d'],
   accent: ['#2b6653', '#86c5ac'],
   'on-accent': ['#fff', '#11241d'],
   alert: ['#a8201a', '#ff9d94'],
   warn: ['#8a5300', '#f0b860'],
-  none: ['#7d8590', '#858d99'],
   'branch-0': ['#1f5fd0', '#82aeff'],
   'branch-1': ['#b3440c', '#f59a68'],
   'branch-2': ['#1d7a45', '#66c990'],
@@ -31,7 +29,7 @@ const BRANCH_COLOURS = 8;
 
 /** The colour of a branch, by its index; -1 is a message that no branch reaches. */
 export function branchColour(branch: number): string {
-  return branch < 0 ? 'var(--none)' : `var(--branch-${branch % BRANCH_COLOURS})`;
+  return branch < 0 ? 'var(--edge)' : `var(--branch-${branch % BRANCH_COLOURS})`;
 }
 
 /** The panel's style sheet. */
@@ -67,7 +65,7 @@ footer.bar{border-top:1px solid var(--line);border-bottom:0;color:var(--muted)}
 const parts = `
 button,select,input,textarea{font:inherit;color:inherit;background:var(--ground);border:1px solid var(--edge);border-radius:4px;
 padding:2px 8px;min-height:24px;margin:0;cursor:pointer}
-button:hover,select:hover{background:var(--hover)}
+button:hover,select:hover{background:var(--raised)}
 input,textarea{cursor:text}
 :focus-visible{outline:2px solid var(--accent);outline-offset:-2px}
 [role=tab],.icon,.quiet{border-color:transparent;background:none}
@@ -91,7 +89,7 @@ code,pre,.code{font:11px/1.5 ui-monospace,Menlo,Consolas,monospace}
 .rows{flex:1;min-height:0;overflow:auto;overscroll-behavior:contain;position:relative}
 .row{position:absolute;left:0;right:0;display:flex;align-items:center;gap:6px;
 padding-right:8px;white-space:nowrap;cursor:default}
-.row:hover{background:var(--hover)}
+.row:hover{background:var(--raised)}
 .rows:focus .cursor{background:var(--cursor)}
 .cursor{box-shadow:inset 2px 0 var(--accent)}
 `;

@@ -88,7 +88,7 @@ del{color:var(--alert)}
 .name{font-weight:500}
 .origin{overflow:hidden;text-overflow:ellipsis}
 .piece{cursor:pointer}
-.piece:hover{background:var(--hover)}
+.piece:hover{background:var(--raised)}
 [aria-pressed=true],[aria-pressed=true]:hover{background:var(--cursor);box-shadow:inset 0 0 0 1px var(--accent)}
 .legend{display:flex;flex-wrap:wrap;gap:2px 12px}
 .legend span span{display:inline-block;width:10px;height:10px;border:1px solid var(--edge)}
@@ -111,7 +111,6 @@ button:disabled,fieldset:disabled{color:var(--muted);cursor:default;opacity:.7}
 .wide{overflow-x:auto}
 .wide td{white-space:nowrap}
 .wide .why{white-space:normal;min-width:140px}
-.scrub{display:flex}
 .formats{display:flex;flex-wrap:wrap;align-content:flex-start}
 .formats section{flex:1 1 200px;min-width:0;border-top:1px solid var(--line)}
 .line{padding:0 8px}

@@ -20,10 +20,7 @@ export function Checkpoints({ engine, state, onOpen }: ViewProps): ReactNode {
   if (checkpoints.length === 0)
     return (
       unread(state) ?? (
-        <p className="words">
-          No checkpoints yet. Press c on a message of the graph to give it a name, and come back to it from
-          here.
-        </p>
+        <p className="words">No checkpoints yet. Press c on a message of the graph to set one.</p>
       )
     );
   const show = (): void => onOpen('Graph', { node: point?.messageKey });

@@ -10,11 +10,7 @@ export function Fragments({ engine, state, modelId, tokenizer }: ViewProps): Rea
   const { fragments, pending, chat } = state;
   const answer = useAnswer(fragmentTree, { engine, fragments, pending, chat, modelId, tokenizer });
   if (fragments.length === 0 && pending.length === 0)
-    return (
-      <p className="words">
-        No fragments. What set() and useFragments() put into the system prompt will be a row here.
-      </p>
-    );
+    return <p className="words">No fragments. Each that set() or useFragments() adds will be a row here.</p>;
   const { value } = answer;
   if (!value) return instead(answer, 'The fragments could not be counted', 'Counting…');
   return (

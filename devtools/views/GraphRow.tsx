@@ -37,7 +37,6 @@ export function Row(props: RowProps): ReactNode {
       aria-selected={isCursor}
       aria-current={isHere ? 'true' : undefined}
       aria-expanded={fold === 'none' ? undefined : fold === 'open'}
-      title={`${message.role} - ${new Date(message.createdAt).toLocaleString()}`}
     >
       <Glyphs
         model={model}

@@ -38,9 +38,7 @@ export function History({
       <>
         <div className="bar">{parts}</div>
         {unread(state) ?? (
-          <p className="words">
-            No messages yet. Each message and each operation on branches and checkpoints will be a step here.
-          </p>
+          <p className="words">No messages yet. Each message and each operation will be a step here.</p>
         )}
       </>
     );
@@ -188,9 +186,7 @@ function Past({ engine, state, past, hereKey, onCheckOut, onRead }: PastProps): 
   return (
     <section className="past" aria-label="The chat at this step">
       {past.isPartial && (
-        <p className="inset warn">
-          Another tab or device changed a name or a checkpoint since. It may have been another one then.
-        </p>
+        <p className="inset warn">Another tab or device changed names or checkpoints since.</p>
       )}
       {model.nodes.length === 0 ? (
         <p className="words">No message was there yet.</p>

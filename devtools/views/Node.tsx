@@ -5,7 +5,7 @@ import type { UIMessage } from 'ai';
 import type { CallFacts, ContextEngine, NodeInfo, Versions } from 'contextree';
 import { type ReactNode, useEffect, useMemo, useRef, useState } from 'react';
 import { branchAt, branchOff } from '../branching.ts';
-import { writeClipboard } from '../Copy.tsx';
+import { outcomeOf, writeClipboard } from '../Copy.tsx';
 import { asCall, asMarkdown, chainAsJson } from '../exports.ts';
 import { useAnswer } from '../live.tsx';
 import { Menu, type MenuItem } from '../Menu.tsx';
@@ -175,11 +175,7 @@ function useActions(
   const copy = (label: string, text: () => string | Promise<string>, why?: string): MenuItem => ({
     label,
     off: why,
-    run: () =>
-      void writeClipboard(navigator, text).then(
-        () => setOutcome('Copied'),
-        (error: Error) => setOutcome(`Not copied: ${error.message}`),
-      ),
+    run: () => void outcomeOf('Copied', writeClipboard(navigator, text)).then(setOutcome),
   });
   const isMarked = sight.against === messageKey;
   const groups: Record<string, readonly MenuItem[]> = {

@@ -1,5 +1,6 @@
 import type { ContextEngine } from 'contextree';
 import { type ReactNode, useEffect, useMemo, useState } from 'react';
+import { outcomeOf } from '../Copy.tsx';
 import { download } from '../download.ts';
 import { fixtureOf } from '../fixture.ts';
 import { Select } from '../kit.tsx';
@@ -27,7 +28,7 @@ export function ReplayOf({
     [engine, messageKey, requests],
   );
   if (request) return <Replay request={request} />;
-  return <p className="words">Not recorded. While this panel is open, it records what is asked.</p>;
+  return <p className="words">Not recorded. The open panel records what is asked.</p>;
 }
 
 /** A recorded answer, replayed: at once, in its own time, or up to the chunk at which it fails. */
@@ -88,23 +89,11 @@ function Player({ record }: { readonly record: RecordedRequest }): ReactNode {
         </label>
         <SaveFixture record={record} />
       </div>
-      <label className="inset scrub">
-        <span className="unseen">Part</span>
-        <input
-          type="range"
-          className="grow"
-          min={0}
-          max={end}
-          value={shown}
-          onChange={(event) => {
-            setPlaying(false);
-            setAt(Number(event.target.value));
-          }}
-        />
+      <p className="inset">
         <output>
           {shown} of {chunks.length} parts, {Math.round(chunks[shown - 1]?.ms ?? 0)} ms
         </output>
-      </label>
+      </p>
       {truncated && <p className="muted inset">Its end was too long to be recorded.</p>}
       {status === 'open' && <p className="muted inset">It still grows.</p>}
       <div className="turn">
@@ -126,12 +115,10 @@ function SaveFixture({ record }: { readonly record: RecordedRequest }): ReactNod
   const shownIn = useShownIn();
   const [outcome, setOutcome] = useState('');
   const save = (): void => {
-    fixtureOf(record)
-      .then((text) => download(shownIn, `recorded-${record.id.slice(0, 8)}.test.ts`, text))
-      .then(
-        () => setOutcome('Saved'),
-        (error: unknown) => setOutcome(`Not saved: ${String(error)}`),
-      );
+    const saved = fixtureOf(record).then((text) =>
+      download(shownIn, `recorded-${record.id.slice(0, 8)}.test.ts`, text),
+    );
+    void outcomeOf('Saved', saved).then(setOutcome);
   };
   return (
     <>

@@ -97,6 +97,7 @@ function Search({ value, onShow }: SearchProps): ReactNode {
         setAt(-1);
       }}
       found={words.trim() === '' ? undefined : found.length}
+      most={MOST}
       at={at}
       onStep={step}
     />
