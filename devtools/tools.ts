@@ -1,6 +1,7 @@
 // The code that is loaded as soon as the first rows are there, in one piece: the views beside the graph, the actions on rows and
 // on the panel, and their styles. One file, because the views share most of their parts: in many files each view would wait for
-// its own when it is first shown, and all of them together would weigh more.
+// its own when it is first shown, and all of them together would weigh more. The order is that in which they compress best: gzip
+// looks back 32 kB, and what is alike stands near.
 export { viewCss } from './viewCss.ts';
 export { FieldUnder } from './FieldUnder.tsx';
 export { keepFocus } from './keepFocus.ts';

@@ -15,20 +15,8 @@ import { Tree } from './Tree.tsx';
 
 /** Everything that the engine knows of its context, as `inspect()` returns it: now, or at the selected message. */
 export function Snapshot({ engine, state, sight, onLook, onFile }: ViewProps): ReactNode {
-  const { revision, messages, branchId, headKey, fragments, pending, checkpoints, chat } = state;
   const at = sight.node;
-  const answer = useAnswer(inspectAt, {
-    engine,
-    at,
-    revision,
-    messages,
-    branchId,
-    headKey,
-    fragments,
-    pending,
-    checkpoints,
-    chat,
-  });
+  const answer = useAnswer(inspectAt, { engine, at, state });
   const { value } = answer;
   const [withSecrets, setWithSecrets] = useState(false);
   const [shown, setShown] = useState<string>();
