@@ -64,32 +64,40 @@ function createConsole(): ContextreeConsole {
   return {
     help: 'chats(), graph({ at }), promptAt(id), compare(a, b), whyCacheBroke(requestId), operations(), storage(): all only read, and mask secrets; the last argument may be { chatId }.',
     chats: async () => maskSecrets(await Promise.all(engines().map(chatOf))),
-    graph: async (options) => {
-      const engine = await engineOf(options);
-      return maskSecrets(options?.at === undefined ? engine.graph() : await engine.graph({ at: options.at }));
-    },
-    promptAt: async (message, options) => {
-      const engine = await engineOf(options);
-      const { rendered, estimate } = await engine.inspect({ at: message });
-      const { messages } = await engine.resolve({ at: message });
-      const { tokens, cost, exact } = estimate;
-      return maskSecrets({ system: rendered, messages, tokens, cost, exact });
-    },
-    compare: async (a, b, options) => maskSecrets(await (await engineOf(options)).compare(a, b)),
-    whyCacheBroke: async (requestId, options) => {
-      const engine = await engineOf(options);
-      const id = requestId ?? lastOf(engine.requests());
-      return id === undefined
-        ? 'No request is recorded. Open the devtools, or call engine.record(), before the next one is sent.'
-        : maskSecrets(await engine.explainCache(id));
-    },
-    operations: async (options) => maskSecrets((await engineOf(options)).operations()),
-    storage: async (options) => {
-      const engine = await engineOf(options);
-      const findings = await engine.verify();
-      return maskSecrets({ ...(await engine.store.storage?.()), findings });
-    },
+    graph: (options) =>
+      read(options, (engine) =>
+        options?.at === undefined ? engine.graph() : engine.graph({ at: options.at }),
+      ),
+    promptAt: (message, options) =>
+      read(options, async (engine) => {
+        const { rendered, estimate } = await engine.inspect({ at: message });
+        const { messages } = await engine.resolve({ at: message });
+        const { tokens, cost, exact } = estimate;
+        return { system: rendered, messages, tokens, cost, exact };
+      }),
+    compare: (a, b, options) => read(options, (engine) => engine.compare(a, b)),
+    whyCacheBroke: (requestId, options) =>
+      read(options, (engine) => {
+        const id = requestId ?? engine.requests().at(-1)?.id;
+        return id === undefined
+          ? 'No request is recorded. Open the devtools, or call engine.record(), before the next one is sent.'
+          : engine.explainCache(id);
+      }),
+    operations: (options) => read(options, (engine) => engine.operations()),
+    storage: (options) =>
+      read(options, async (engine) => ({
+        ...(await engine.store.storage?.()),
+        findings: await engine.verify(),
+      })),
   };
+}
+
+/** The answer of a chat, without secrets. */
+async function read(
+  options: AskedChat | undefined,
+  ask: (engine: ContextEngine) => unknown,
+): Promise<unknown> {
+  return maskSecrets(await ask(await engineOf(options)));
 }
 
 async function chatOf(engine: ContextEngine): Promise<unknown> {
@@ -97,8 +105,4 @@ async function chatOf(engine: ContextEngine): Promise<unknown> {
   const { chatId, branch, state, isReadOnly } = engine;
   const { chat, branches, headMessageId, status } = state.getState();
   return { chatId, title: chat?.title, branch, headMessageId, branches, status, isReadOnly };
-}
-
-function lastOf(requests: ReturnType<ContextEngine['requests']>): string | undefined {
-  return requests.at(-1)?.id;
 }
