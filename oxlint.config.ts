@@ -11,7 +11,7 @@ const mayImport: Record<string, string[]> = {
   tokens: ['errors'],
   store: ['errors', 'copy', 'graph'],
   record: ['errors', 'fragment', 'render', 'tokens'],
-  secrets: ['errors', 'fragment'],
+  secrets: ['errors', 'copy', 'fragment'],
   engine: ['errors', 'copy', 'fragment', 'render', 'graph', 'tokens', 'store', 'record'],
   react: ['errors', 'fragment', 'render', 'graph', 'tokens', 'store', 'engine'],
   ai: ['errors', 'fragment', 'render', 'graph', 'tokens', 'store', 'record', 'secrets', 'engine', 'react'],

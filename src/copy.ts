@@ -148,8 +148,8 @@ function copyRecord(record: object, walk: Walk): unknown {
 }
 
 /** Sets a field of any name. An assignment to `__proto__` would set the prototype. */
-export function setField(record: Record<string, unknown>, name: string, value: unknown): void {
-  if (name !== '__proto__') record[name] = value;
+export function setField(record: object, name: string | number, value: unknown): void {
+  if (name !== '__proto__') (record as Record<string | number, unknown>)[name] = value;
   else Object.defineProperty(record, name, { value, enumerable: true, configurable: true, writable: true });
 }
 

@@ -1,3 +1,4 @@
+import { setField } from '../copy.ts';
 import { reasonOf } from '../errors.ts';
 import { inWords } from '../fragment/plain.ts';
 import { isAwsSecret, isRandom, KEY_NAME, kindsIn, WHOLE_NAME, type SecretKind } from './kinds.ts';
@@ -89,20 +90,13 @@ function* masking(value: unknown, onMasked: OnMasked = () => {}): Generator<void
       found instanceof LongText
         ? underName(found.text, yield* maskingText(found.text, onMasked), found.name, onMasked)
         : found;
-    put(place.target, typeof key === 'string' ? maskText(key, onMasked) : key, masked);
+    setField(place.target, typeof key === 'string' ? maskText(key, onMasked) : key, masked);
     work += VALUE;
     if (work < STEP) continue;
     work = 0;
     yield;
   }
   return target[0];
-}
-
-function put(target: Place['target'], key: string | number, value: unknown): void {
-  // Define it as an own key.
-  if (key === '__proto__')
-    Object.defineProperty(target, key, { value, enumerable: true, configurable: true, writable: true });
-  else (target as Record<string | number, unknown>)[key] = value;
 }
 
 /** The masked value of a key; an object is begun, and a long text is left for later. Never throws. */
