@@ -23,8 +23,10 @@ export class Queue implements Waiting {
   /** Resolves when the queue is saved; undefined when it is. Never rejects. */
   writing: Promise<unknown> | undefined;
   readonly #chat: OurChat;
-  /** All questions queued here or left by an earlier page, in order; also those that are over, until their field is removed. */
+  /** The questions queued here or left by an earlier page, in order. */
   #questions: readonly Question[] = [];
+  /** The ids of those that are over: the disk may still have their fields. */
+  readonly #over: Set<string | undefined> = new Set();
   /** The last value of `waiting`, returned again while it is equal. */
   #waiting: readonly UIMessage[] = [];
   #behind: { readonly list: readonly UIMessage[]; readonly all: UIMessage[] } | undefined;
@@ -56,7 +58,7 @@ export class Queue implements Waiting {
   #shown(): readonly Shown[] {
     const { now } = this.#chat.list;
     return this.#questions.filter(
-      (one): one is Shown => one.stage === 'waits' && !!one.message && !withId(now, one.message.id),
+      (one): one is Shown => one.isShown && !!one.message && !withId(now, one.message.id),
     );
   }
 
@@ -97,9 +99,9 @@ export class Queue implements Waiting {
   /** Queues a question, with the options of its request. Returns the job that asks it. */
   add(given: Message, options?: ChatRequestOptions): Job {
     const at = Math.max(Date.now(), (this.#questions.at(-1)?.at ?? 0) + 1);
-    const question: Question = { message: undefined, options, stage: 'read', isLeft: false, at };
+    const question: Question = { message: undefined, options, isShown: false, isLeft: false, at };
     this.#questions = [...this.#questions, question];
-    const isNext = (): boolean => !question.isLeft && question.stage !== 'over';
+    const isNext = (): boolean => !question.isLeft && this.#questions.includes(question);
     // A question that can't be saved, or whose files can't be read, is refused in its turn.
     const read = this.#read(question, given).catch(() => {});
     return {
@@ -122,22 +124,22 @@ export class Queue implements Waiting {
     const { id = chat.generateId(), role = 'user', text, files, parts, metadata, ...rest } = given as Words;
     const said = text === undefined ? [] : [{ type: 'text' as const, text }];
     const all = parts ?? [...(await convertFileListToFileUIParts(files as FileList | undefined)), ...said];
-    if (question.stage === 'over') return;
+    if (!this.#questions.includes(question)) return;
     const own = id === question.message?.id || !this.#isTaken(id) ? id : createId();
     const message = { ...rest, id: own, role, parts: all, metadata } as unknown as UIMessage;
     savableOf(message);
     this.#say(question, message);
     // A chat that says `ready` has saved what it shows.
     if (!isAsking(chat)) await this.writing;
-    if (question.stage === 'read') question.stage = 'waits';
+    question.isShown = true;
     this.#changed();
   }
 
   /** Whether a saved or queued message has this id. */
   #isTaken(id: string): boolean {
     const { engine, list } = this.#chat;
-    const isOne = ({ message, stage }: Question): boolean => message?.id === id && stage !== 'over';
-    return this.#questions.some(isOne) || (engine.node(id) ?? withId(list.now, id)) !== undefined;
+    const isQueued = this.#questions.some(({ message }) => message?.id === id);
+    return isQueued || (engine.node(id) ?? withId(list.now, id)) !== undefined;
   }
 
   /** Whether queued questions wait though no answer grows: with `sendAutomaticallyWhen`, one that called a tool is not over. */
@@ -188,9 +190,7 @@ export class Queue implements Waiting {
 
   get hasPlaced(): boolean {
     const { now } = this.#chat.list;
-    return this.#questions.some(
-      ({ isLeft, stage, message }) => isLeft && stage === 'waits' && withId(now, message?.id),
-    );
+    return this.#questions.some(({ isLeft, message }) => isLeft && withId(now, message?.id));
   }
 
   leave(): void {
@@ -245,17 +245,22 @@ export class Queue implements Waiting {
       const held = await engine.store.held(engine.chatId);
       // Read the fields again: another tab removes the field of a question it has asked before it releases the lock.
       const entries = Object.entries(await engine.fieldsOf(QUEUED)).filter(([id]) => id in before);
+      let isAway = false;
       const isKnown = (id: string): boolean =>
+        this.#over.has(id) ||
         this.#questions.some(({ message }) => message?.id === id) ||
         host.all().some(({ queue }) => queue?.isWaiting(id));
       const left = entries.flatMap(([id, entry]): Question[] => {
         if (!isEntry(entry, id) || isKnown(id)) return [];
-        const question: Question = { ...entry, stage: 'waits', isLeft: true, kept: entry };
+        const question: Question = { ...entry, isShown: true, isLeft: true, kept: entry };
         if (engine.node(id)) this.#forget(question);
-        else if (held.has(id)) this.#lookAgain();
+        else if (held.has(id)) isAway = true;
         else if (this.#isHere(entry)) return [question];
         return [];
       });
+      clearTimeout(this.#timer);
+      this.#timer = isAway ? setTimeout(() => void this.recall(), LOOK_INTERVAL) : undefined;
+      (this.#timer as { unref?: () => void } | undefined)?.unref?.();
       if (left.length === 0) return;
       // Left questions stand before those queued here.
       const all = [...left, ...this.#questions];
@@ -264,12 +269,6 @@ export class Queue implements Waiting {
     } catch {
       // The read of the conversation reports a disk that can't be read.
     }
-  }
-
-  #lookAgain(): void {
-    clearTimeout(this.#timer);
-    this.#timer = setTimeout(() => void this.recall(), LOOK_INTERVAL);
-    (this.#timer as { unref?: () => void }).unref?.();
   }
 
   /** Whether a left question is shown in this chat: on its branch, or on the active branch when its own was deleted. */
@@ -293,14 +292,15 @@ export class Queue implements Waiting {
   }
 
   #forget(question: Question): void {
-    question.stage = 'over';
-    this.#write(question);
+    this.#questions = this.#questions.filter((one) => one !== question);
+    this.#over.add(question.message?.id);
+    this.#write(question, true);
   }
 
-  #write(question: Question): void {
+  #write(question: Question, isOver = false): void {
     // A deleted chat keeps nothing, and the engine retries what the disk refuses.
     const written = Promise.resolve(this.writing)
-      .then(() => this.#store(question))
+      .then(() => this.#store(question, isOver))
       .catch(() => {});
     this.writing = written;
     void written.finally(() => {
@@ -308,13 +308,12 @@ export class Queue implements Waiting {
     });
   }
 
-  async #store(question: Question): Promise<void> {
+  async #store(question: Question, isOver: boolean): Promise<void> {
     const { engine, branchId } = this.#chat;
-    const { message, at, kept, stage, isLeft } = question;
-    if (!message || !branchId) return;
+    const { message, at, kept, isLeft } = question;
+    const isGone = isOver ? !kept && !question.release : !this.#questions.includes(question);
+    if (!message || !branchId || isGone || (!isOver && this.#isSaved(question))) return;
     const { id } = message;
-    const isOver = stage === 'over';
-    if (isOver ? !kept && !question.release : this.#isSaved(question)) return;
     if (!isOver && kept && sameJson(kept.message, message) && this.#branchOf(kept) === branchId) return;
     if (!isOver && !isLeft)
       question.release ??= await engine.store.hold(engine.chatId, id).catch(() => undefined);
@@ -334,8 +333,8 @@ interface Question {
   message: UIMessage | undefined;
   /** The options of the request. They may hold a key, and are not saved. */
   options?: ChatRequestOptions | undefined;
-  /** `read`: its files are being read. `waits`: until its turn is saved. `over`: saved, or removed. */
-  stage: 'read' | 'waits' | 'over';
+  /** Whether its files are read, and it is saved where it has to be. */
+  isShown: boolean;
   /** Whether an earlier page left the question, or it could not be asked: it is asked only when a person says so. */
   isLeft: boolean;
   readonly at: number;
