@@ -207,13 +207,10 @@ export class Queue implements Waiting {
   }
 
   turned(): void {
-    const { engine } = this.#chat;
     for (const question of this.#questions) if (this.#isSaved(question)) this.#forget(question);
     // Questions left at the end of another branch stay there.
     this.#questions = this.#questions.filter(({ isLeft, kept }) => !isLeft || this.#isHere(kept));
     for (const question of this.#questions) if (!question.isLeft) this.#write(question);
-    // A disk that took the turn may now take what it refused before.
-    if (engine.state.getState().saveState.state === 'error') engine.retry().catch(() => {});
   }
 
   /** Called after others have written: drops the left questions that others have asked, in this list or on another branch. */
