@@ -131,8 +131,9 @@ export async function send(
 ): Promise<Answer> {
   const { recording: desk } = engine;
   const recorder = desk && (await loadRecorder().catch(() => undefined));
-  const take = desk && recorder?.takeRequest(desk, { parentKey, call, mask: maskSecrets });
-  const note = take ? { ...plain, ...take.begin({ ...plain, systemPrompt, made }) } : plain;
+  const of = { ...plain, systemPrompt, made, parentKey, call, mask: maskSecrets };
+  const take = desk && recorder?.takeRequest(desk, of);
+  const note: RequestNote = take ? { ...plain, tell: (told) => take.tell(told) } : plain;
   const sendable = await sendableOf(messages);
   const parts = await options.request?.({ ...sent, ...note, systemPrompt, messages: sendable });
   sent.abortSignal?.throwIfAborted();

@@ -19,8 +19,8 @@ export function takeRequest(desk: RecordDesk, of: Subject): Take {
   return new Take(new Records(desk), of);
 }
 
-/** The purpose of a request. */
-interface Subject {
+/** What a request is made from, and for which answer. */
+interface Subject extends Note, Source {
   /** The key of the message that the answer follows; null for a first one. */
   readonly parentKey: string | null;
   /** Other facts about it; gets the reported model. */
@@ -127,7 +127,6 @@ class Take {
   readonly #records: Records;
   readonly #of: Subject;
   readonly #chunks: TimedChunk[] = [];
-  #note: (Note & Source) | undefined;
   #record: RecordedRequest | undefined;
   #start = 0;
 
@@ -136,21 +135,19 @@ class Take {
     this.#of = of;
   }
 
-  /** Sets the answer and the source of the request; returns what its note has while it is recorded. */
-  begin(note: Note & Source): { readonly tell: (told: Told) => void } {
-    this.#note = note;
-    return { tell: (told) => this.#tell(told) };
-  }
-
   /** Hands the request to its transport. Recording never keeps an answer from passing. */
   async send<S extends Sent>(sent: S, ask: (sent: S) => PromiseLike<Answer>): Promise<Answer> {
-    const facts = await factsOf(sent, this.#note);
+    const { answerId, answerKey, branchId, attempt, parentKey } = this.#of;
+    const facts = await factsOf(sent, this.#of);
     this.#start = performance.now();
     const record = this.#recordOf({
       ...facts,
-      ...this.#noted(),
       id: createId(),
-      parentKey: this.#of.parentKey,
+      answerId,
+      answerKey,
+      branchId,
+      attempt,
+      parentKey,
       at: Date.now(),
       trigger: sent.trigger,
       messages: sent.messages,
@@ -176,11 +173,6 @@ class Take {
       ended(error);
       throw error;
     }
-  }
-
-  #noted(): Note {
-    const { answerId = '', answerKey = '', branchId = '', attempt = 0 } = this.#note ?? {};
-    return { answerId, answerKey, branchId, attempt };
   }
 
   /** The same stream, pulled as it is read: nothing is requested ahead. */
@@ -229,7 +221,8 @@ class Take {
     if (usage || !isTold) this.#change({ ...(usage && { usage }), ...(!isTold && { model }) }, 'told');
   }
 
-  #tell(told: Told): void {
+  /** What the note of the request has while it is recorded: takes a report of its transport. */
+  tell(told: Told): void {
     const record = this.#record;
     if (!record) return;
     const usage = measuredUsage({ metadata: { usage: told.usage } });
@@ -276,10 +269,9 @@ type Facts = Omit<RecordedRequest, 'sections' | 'masked'>;
 
 async function factsOf(
   { body, headers }: Sent,
-  source: Source | undefined,
+  { systemPrompt, made }: Source,
 ): Promise<Pick<RecordedRequest, 'system' | 'spans' | 'renderer' | 'body' | 'headerNames'>> {
   const own = { ...body } as Record<string, unknown>;
-  const { systemPrompt = '', made } = source ?? {};
   const system = typeof own['system'] === 'string' ? own['system'] : systemPrompt;
   const at = system.indexOf(systemPrompt);
   const spans = made && at >= 0 && systemPrompt !== '' ? await spansOf(made, systemPrompt) : [];
