@@ -16,7 +16,7 @@ import { sectionsOf } from './sections.ts';
 
 /** Begins the record of a request. */
 export function takeRequest(desk: RecordDesk, of: Subject): Take {
-  return new Take(new Records(desk), of);
+  return new Take(desk, of);
 }
 
 /** What a request is made from, and for which answer. */
@@ -29,44 +29,39 @@ interface Subject extends Note, Source {
   readonly mask: Mask;
 }
 
-/** The records, within the greatest limits of all recorders. */
-class Records {
-  readonly #desk: RecordDesk;
+/** Adds a record, or replaces its earlier state. */
+function put(
+  desk: RecordDesk,
+  before: RecordedRequest | undefined,
+  now: RecordedRequest,
+  phase?: RequestEvent['phase'],
+): void {
+  const { requests } = desk;
+  // The record was dropped for newer ones.
+  if (before && !requests.includes(before)) return;
+  const next = before ? requests.map((one) => (one === before ? now : one)) : [...requests, now];
+  desk.requests = next.slice(-limitOf(desk, 'last', LAST));
+  if (!phase) return;
+  const { id, answerId, branchId, status, ms = 0 } = now;
+  desk.emit({ type: 'request', phase, id, answerId, branchId, status }, performance.now() - ms);
+}
 
-  constructor(desk: RecordDesk) {
-    this.#desk = desk;
-  }
+/** Whether a record may grow by so many bytes; drops older ones for it. */
+function grows(desk: RecordDesk, record: RecordedRequest, bytes: number): boolean {
+  const most = limitOf(desk, 'bytes', BYTES);
+  const own = (sizes.get(record.chunks) ?? 0) + bytes;
+  if (own > most) return false;
+  sizes.set(record.chunks, own);
+  let sum = 0;
+  const first = desk.requests.findLastIndex((one) => (sum += sizes.get(one.chunks) ?? 0) > most);
+  if (first >= 0) desk.requests = desk.requests.slice(first + 1);
+  return true;
+}
 
-  /** Adds a record, or replaces its earlier state. */
-  put(before: RecordedRequest | undefined, now: RecordedRequest, phase?: RequestEvent['phase']): void {
-    const { requests } = this.#desk;
-    // The record was dropped for newer ones.
-    if (before && !requests.includes(before)) return;
-    const next = before ? requests.map((one) => (one === before ? now : one)) : [...requests, now];
-    this.#desk.requests = next.slice(-this.#limit('last', LAST));
-    if (!phase) return;
-    const { id, answerId, branchId, status, ms = 0 } = now;
-    this.#desk.emit({ type: 'request', phase, id, answerId, branchId, status }, performance.now() - ms);
-  }
-
-  /** Whether a record may grow by so many bytes; drops older ones for it. */
-  grows(record: RecordedRequest, bytes: number): boolean {
-    const most = this.#limit('bytes', BYTES);
-    const own = (sizes.get(record.chunks) ?? 0) + bytes;
-    if (own > most) return false;
-    sizes.set(record.chunks, own);
-    const { requests } = this.#desk;
-    let sum = 0;
-    const first = requests.findLastIndex((one) => (sum += sizes.get(one.chunks) ?? 0) > most);
-    if (first >= 0) this.#desk.requests = requests.slice(first + 1);
-    return true;
-  }
-
-  /** The answer of a recorder that has just stopped may still grow: its limits stay. */
-  #limit(name: 'last' | 'bytes', usual: number): number {
-    const all = [...this.#desk.recorders].map((one) => one[name] ?? usual);
-    return all.length > 0 ? Math.max(1, ...all) : usual;
-  }
+/** The greatest limit of all recorders. The answer of one that has just stopped may still grow: its limits stay. */
+function limitOf({ recorders }: RecordDesk, name: 'last' | 'bytes', usual: number): number {
+  const all = [...recorders].map((one) => one[name] ?? usual);
+  return all.length > 0 ? Math.max(1, ...all) : usual;
 }
 
 const LAST = 50;
@@ -124,14 +119,14 @@ type Answer = ReadableStream<UIMessageChunk>;
 
 /** The recording of one request. */
 class Take {
-  readonly #records: Records;
+  readonly #desk: RecordDesk;
   readonly #of: Subject;
   readonly #chunks: TimedChunk[] = [];
   #record: RecordedRequest | undefined;
   #start = 0;
 
-  constructor(records: Records, of: Subject) {
-    this.#records = records;
+  constructor(desk: RecordDesk, of: Subject) {
+    this.#desk = desk;
     this.#of = of;
   }
 
@@ -157,9 +152,9 @@ class Take {
       steps: 0,
     });
     this.#record = record;
-    this.#records.put(undefined, record, 'start');
+    put(this.#desk, undefined, record, 'start');
     const bytes = record.system.length + sizeOf(record.body) + 8 * record.messages.length;
-    if (!this.#records.grows(record, bytes)) this.#change({ truncated: true });
+    if (!grows(this.#desk, record, bytes)) this.#change({ truncated: true });
     const ended = (error: unknown): void =>
       sent.abortSignal?.aborted
         ? this.#end({ status: 'stopped' })
@@ -202,7 +197,7 @@ class Take {
     if (!record) return;
     const ms = performance.now() - this.#start;
     if (!record.truncated) {
-      if (this.#records.grows(record, sizeOf(chunk))) this.#chunks.push({ ms, chunk });
+      if (grows(this.#desk, record, sizeOf(chunk))) this.#chunks.push({ ms, chunk });
       else this.#change({ truncated: true });
     }
     if (record.firstMs === undefined && WORDS.test(chunk.type)) this.#change({ firstMs: ms });
@@ -243,7 +238,7 @@ class Take {
     const before = this.#record;
     if (!before) return;
     this.#record = this.#recordOf({ ...before, ...patch });
-    this.#records.put(before, this.#record, phase);
+    put(this.#desk, before, this.#record, phase);
   }
 
   /** Sections are computed on demand, when the tools are known, too. They are no part of the record's JSON. */
@@ -259,8 +254,6 @@ class Take {
     });
   }
 }
-
-export type { Take };
 
 /** A chunk with content. */
 const WORDS = /^(?:text|reasoning|tool-input)-(?:delta|start|available)|^file$/;
