@@ -9,12 +9,20 @@ import { expect, type Locator, type Page } from '@playwright/test';
 const shows = (locator: Locator, timeout = 15_000): Promise<void> => locator.waitFor({ timeout });
 
 /** What axe finds wrong with a page. It has no frames, so that nothing is to be put together on a page of its own. */
-export async function faultsOf(page: Page): Promise<string[]> {
+export async function faultsOf(page: Page, rules?: readonly string[]): Promise<string[]> {
   const builder = new AxeBuilder({ page }).setLegacyMode().options({ resultTypes: ['violations'] });
-  const { violations } = await builder.analyze();
+  const { violations } = await (rules ? builder.withRules([...rules]) : builder).analyze();
   return violations.map(
     ({ id, nodes }) => `${id}: ${nodes.map(({ target }) => target.join(' ')).join(', ')}`,
   );
+}
+
+/** The same in the light, and what colours can do wrong in the dark: all else is as it was. */
+export async function faultsByDayAndNight(page: Page): Promise<string[]> {
+  await page.emulateMedia({ colorScheme: 'dark' });
+  const byNight = await faultsOf(page, ['color-contrast', 'link-in-text-block']);
+  await page.emulateMedia({ colorScheme: 'light' });
+  return [...(await faultsOf(page)), ...byNight];
 }
 
 /**

@@ -29,7 +29,7 @@ async function confirmDeletion(page: Page): Promise<void> {
   await expect(page.getByRole('dialog')).toHaveCount(0);
 }
 
-test('a deleted checkpoint leaves the focus on its neighbour, and the last one on the list', async ({
+test('a deleted checkpoint or branch leaves the focus on its neighbour, and the last checkpoint on the list', async ({
   page,
 }) => {
   const demo = await Demo.open(page);
@@ -51,6 +51,13 @@ test('a deleted checkpoint leaves the focus on its neighbour, and the last one o
   await expect(page.getByRole('dialog', { name: 'Checkpoints' })).toBeFocused();
   await page.keyboard.press('Escape');
   await expect(demo.button('Checkpoints')).toBeFocused();
+
+  await press(demo.on(demo.assistant, 'Branch from here'));
+  await expect(demo.branch).toHaveAccessibleDescription('main-v2');
+  await press(demo.branch);
+  await press(demo.button('Delete branch: New branch'));
+  await expect(demo.branchRows).toHaveCount(1);
+  await expect(demo.button('Delete branch: What is a graph?')).toBeFocused();
 });
 
 test('a deleted chat leaves the focus on its neighbour, and the last one on New chat', async ({ page }) => {
@@ -73,17 +80,6 @@ test('a deleted chat leaves the focus on its neighbour, and the last one on New 
   await confirmDeletion(page);
   await expect(demo.chats.getByRole('link')).toHaveCount(0);
   await expect(demo.button('New chat')).toBeFocused();
-});
-
-test('a deleted branch leaves the focus where the next one can be deleted', async ({ page }) => {
-  const demo = await Demo.open(page);
-  await demo.ask('What is a graph?');
-  await press(demo.on(demo.assistant, 'Branch from here'));
-  await expect(demo.branch).toHaveAccessibleDescription('main-v2');
-  await press(demo.branch);
-  await press(demo.button('Delete branch: New branch'));
-  await expect(demo.branchRows).toHaveCount(1);
-  await expect(demo.button('Delete branch: What is a graph?')).toBeFocused();
 });
 
 test('a notice that was followed or dismissed gives the focus to the next one, and then to the textbox', async ({
@@ -144,7 +140,9 @@ test('Ctrl+K finds a branch, a checkpoint, a message on another branch and anoth
   await expect(palette).toHaveCount(0);
 });
 
-test('each message is one stop of the Tab key, with arrows between its actions', async ({ page }) => {
+test('each message is one stop of the Tab key, the first stop skips them all, and a question mark tells the keys', async ({
+  page,
+}) => {
   const demo = await Demo.open(page);
   await demo.ask('What is a graph?');
   await demo.tryAgain();
@@ -165,14 +163,7 @@ test('each message is one stop of the Tab key, with arrows between its actions',
   await expect(demo.on(demo.you, 'Edit')).toBeFocused();
   await page.keyboard.press('End');
   await expect(demo.on(demo.you, 'Copy message')).toBeFocused();
-});
 
-test('the first stop skips to the message box; a question mark shows the keys', async ({ page }) => {
-  const demo = await Demo.open(page);
-  await demo.ask('What is a graph?');
-  await page.reload();
-  await demo.assistant.waitFor();
-  await page.evaluate(() => (document.activeElement as HTMLElement | null)?.blur());
   await page.keyboard.press('?');
   const sheet = page.getByRole('dialog', { name: 'Keyboard' });
   await expect(sheet).toContainText('Between the actions of a message');

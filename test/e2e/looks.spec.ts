@@ -1,43 +1,37 @@
 import { expect, test } from '@playwright/test';
-import { Demo, faultsOf } from './demo.ts';
+import { Demo, faultsByDayAndNight, faultsOf } from './demo.ts';
 
-for (const colorScheme of ['light', 'dark'] as const) {
-  test(`a chat with versions, two tables and a checkpoint is readable for all, in the ${colorScheme}`, async ({
-    page,
-  }) => {
-    await page.emulateMedia({ colorScheme });
-    const demo = await Demo.open(page);
-    expect(await faultsOf(page)).toEqual([]);
-    await demo.ask('/markdown Compare tea and coffee');
-    await demo.ask('/markdown And cocoa');
-    await demo.tryAgain();
-    await demo.on(demo.assistant.last(), 'Checkpoint here').click();
-    await page.getByRole('dialog').getByRole('textbox').press('Enter');
-    await expect(page.getByRole('button', { name: /^Checkpoint Checkpoint/ })).toBeAttached();
-    await demo.openCheckpoints();
-    expect(await faultsOf(page)).toEqual([]);
-    await demo.branch.click();
-    await expect(demo.branchRows).toHaveCount(2);
-    expect(await faultsOf(page)).toEqual([]);
-    await page.keyboard.press('Escape');
-    await demo.button('By the way').click();
-    await expect(demo.button('Back')).toBeVisible();
-    expect(await faultsOf(page)).toEqual([]);
-    await demo.button('Open contextree devtools').click();
-    await expect(page.getByRole('region', { name: 'contextree devtools' })).toBeVisible();
-    expect(await faultsOf(page)).toEqual([]);
-  });
-}
+test('a chat with versions, two tables and a checkpoint is readable for all, by day and by night', async ({
+  page,
+}) => {
+  const demo = await Demo.open(page);
+  expect(await faultsByDayAndNight(page)).toEqual([]);
+  await demo.ask('/markdown Compare tea and coffee');
+  await demo.ask('/markdown And cocoa');
+  await demo.tryAgain();
+  await demo.on(demo.assistant.last(), 'Checkpoint here').click();
+  await page.getByRole('dialog').getByRole('textbox').press('Enter');
+  await expect(page.getByRole('button', { name: /^Checkpoint Checkpoint/ })).toBeAttached();
+  await demo.openCheckpoints();
+  expect(await faultsByDayAndNight(page)).toEqual([]);
+  await demo.branch.click();
+  await expect(demo.branchRows).toHaveCount(2);
+  expect(await faultsByDayAndNight(page)).toEqual([]);
+  await page.keyboard.press('Escape');
+  await demo.button('By the way').click();
+  await expect(demo.button('Back')).toBeVisible();
+  expect(await faultsByDayAndNight(page)).toEqual([]);
+  await demo.button('Open contextree devtools').click();
+  await expect(page.getByRole('region', { name: 'contextree devtools' })).toBeVisible();
+  expect(await faultsByDayAndNight(page)).toEqual([]);
+});
 
 test('a question that waits is readable for all, by day and by night', async ({ page }) => {
   const demo = await Demo.open(page, { pace: true });
   await demo.send('/hang');
   await demo.send('And cocoa?');
   await expect(demo.you.last()).toContainText('Waiting');
-  for (const colorScheme of ['light', 'dark'] as const) {
-    await page.emulateMedia({ colorScheme });
-    expect(await faultsOf(page)).toEqual([]);
-  }
+  expect(await faultsByDayAndNight(page)).toEqual([]);
 });
 
 test('on a phone a branch with a long name takes no button off the page, and a notice has one row', async ({

@@ -27,7 +27,6 @@ export class Profile {
   }
 
   static async create(): Promise<Profile> {
-    let code: Promise<string> | undefined;
     const server = createServer(({ url }, response) => {
       const script = url === '/core.js';
       response.setHeader('content-type', script ? 'text/javascript' : 'text/html');
@@ -128,6 +127,8 @@ export class Profile {
 
 const PAGE = `<!doctype html><title>contextree</title>
 <script type="module">import * as contextree from '/core.js'; globalThis.contextree = contextree;</script>`;
+
+let code: Promise<string> | undefined;
 
 /** `contextree/core` in one file. */
 async function packageCode(): Promise<string> {
