@@ -34,7 +34,7 @@ const ROWS = [
   ['the same in Chromium, on IndexedDB', 'browser', 'test/browser/simulation.test.ts'],
   [
     'hooks of two tabs, for which answers and notices come in any order',
-    'unit',
+    'components',
     'test/react/races.test.tsx',
     /whatever order/,
   ],
