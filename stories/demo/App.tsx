@@ -12,6 +12,7 @@ import { MenuButton } from './shell/MenuButton.tsx';
 import { NoticeKeeper, useNotices } from './shell/Notices.tsx';
 import { Calm, late } from './ui/late.tsx';
 import { useDrawer } from './shell/useDrawer.ts';
+import { useCalmDoubleClicks } from './shell/once.ts';
 import { noteVisit, useFirstVisit, type FirstChat } from './shell/useFirstVisit.ts';
 import { WorkspaceContext, type Workspace } from './shell/Workspace.ts';
 import { forgetHeldWords, joined, keepUnsentText, takeUnsentText, unsentChat } from './unsent.ts';
@@ -27,6 +28,7 @@ const SessionDrop = late(async () => (await import('./shell/SessionCopy.tsx')).S
  */
 export function App(props: AppProps): ReactNode {
   const { beginnings, startOver } = useBeginnings(props);
+  useCalmDoubleClicks();
   return (
     <Announcer key={beginnings}>
       <NoticeKeeper>

@@ -308,6 +308,25 @@ test('by the way: a place beside the conversation, and what was said there can b
   await expect(demo.you).toHaveText([/What is a graph/, /Go on/]);
 });
 
+test('a double click on By the way, Bring over and Back leaves the focus where one writes', async ({
+  page,
+}) => {
+  const demo = await Demo.open(page);
+  await demo.ask('Hello');
+  const aside = page.getByRole('region', { name: /^Side question of/ });
+  await demo.button('By the way').dblclick();
+  await expect(aside).toBeVisible();
+  await expect(demo.message).toBeFocused();
+  await demo.ask('Aside');
+  await demo.button('Back').dblclick();
+  await expect(aside).toHaveCount(0);
+  await expect(demo.message).toBeFocused();
+  await demo.showBranch('Aside');
+  await demo.button('Bring over').dblclick();
+  await expect(aside).toHaveCount(0);
+  await expect(demo.message).toBeFocused();
+});
+
 test('by the way on a branch on which nothing was said yet opens a place beside it, too', async ({
   page,
 }) => {

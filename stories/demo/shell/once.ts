@@ -1,4 +1,4 @@
-import type { KeyboardEvent, MouseEvent } from 'react';
+import { useEffect, type KeyboardEvent, type MouseEvent } from 'react';
 
 /**
  * Handling accidental double presses.
@@ -28,4 +28,21 @@ export function onFirstClick(action: () => void): (event: MouseEvent) => void {
 /** A key handler for a control that is replaced when it is used: a key that is held down counts once. */
 export function notHeld(event: KeyboardEvent): void {
   if (event.repeat) event.preventDefault();
+}
+
+/**
+ * Lets the second press of a double click on a button take no focus. The first one has moved it, or removes the button in a
+ * moment: then the focus would be nowhere. Used once in the app.
+ */
+export function useCalmDoubleClicks(): void {
+  useEffect(() => {
+    let isOnButton = false;
+    const press = (event: globalThis.MouseEvent): void => {
+      // What the second one meets may be what stood below the button.
+      if (event.detail > 1 && isOnButton) event.preventDefault();
+      else isOnButton = event.target instanceof Element && event.target.closest('button') !== null;
+    };
+    addEventListener('mousedown', press);
+    return () => removeEventListener('mousedown', press);
+  }, []);
 }
