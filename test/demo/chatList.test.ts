@@ -44,3 +44,13 @@ test('a snippet is read as the text that it was', () => {
     { text: ' here', isHit: false },
   ]);
 });
+
+test('a snippet begins near its hit, so that a row of two lines shows it', () => {
+  expect(
+    piecesOf('…without it. Reload the page whenever you want; what we said is <mark>kept</mark> in'),
+  ).toEqual([
+    { text: '…want; what we said is ', isHit: false },
+    { text: 'kept', isHit: true },
+    { text: ' in', isHit: false },
+  ]);
+});

@@ -98,11 +98,22 @@ test('a chat is found by its title and by what was said in it', async ({ page })
   await expect(demo.chats.getByRole('link')).toContainText(/^Water.*rivers bend/);
   await box.fill('<b>zebras');
   await expect(demo.chats.getByRole('link')).toHaveCount(1);
+  // Words in the middle of a long question show in the row, and no half of a line below them does.
+  await demo.button('New chat').click();
+  await demo.ask(
+    `${'Some words that come before it and '.repeat(3)}otters ${'and some after it '.repeat(3)}`,
+  );
+  await box.fill('otters');
+  await expect(demo.chats.locator('mark')).toBeInViewport({ ratio: 1 });
+  const lines = await demo.chats
+    .locator('small')
+    .evaluate((small) => small.clientHeight / Number.parseFloat(getComputedStyle(small).lineHeight));
+  expect(lines).toBeCloseTo(2, 1);
   await box.fill('penguins');
   await expect(demo.chats.getByRole('status')).toHaveText('No chat has these words.');
   expect(await faultsOf(page)).toEqual([]);
   await box.press('Escape');
-  await expect(demo.chats.getByRole('list', { name: 'Today' }).getByRole('link')).toHaveCount(2);
+  await expect(demo.chats.getByRole('list', { name: 'Today' }).getByRole('link')).toHaveCount(3);
 });
 
 test('a chat that is opened for what was said in it shows where that was', async ({ page }) => {

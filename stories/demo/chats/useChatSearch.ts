@@ -101,12 +101,16 @@ function hasWords(title: string, words: string): boolean {
     .every((word) => all.includes(word));
 }
 
-/** A snippet of the store, which is HTML, as pieces. */
+/** A snippet of the store, which is HTML, as pieces: from a few words before its hit on, because a row shows two lines. */
 export function piecesOf(snippet: string): readonly SnippetPiece[] {
   return snippet
     .split(/(<mark>.*?<\/mark>)/s)
     .filter((piece) => piece !== '')
-    .map((piece) => ({ text: unescaped(piece), isHit: piece.startsWith('<mark>') }));
+    .map((piece, i) => {
+      const text = unescaped(piece);
+      const isHit = piece.startsWith('<mark>');
+      return { text: isHit || i > 0 ? text : text.replace(/^(?=.{25}).+?\s(?=.{1,24}$)/su, '…'), isHit };
+    });
 }
 
 function unescaped(html: string): string {
