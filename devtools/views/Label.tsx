@@ -4,12 +4,16 @@ import { age, count, counted } from '../figures.ts';
 import { plainLine } from '../plainLine.ts';
 import { branchColour } from '../theme.ts';
 
-/** A branch for people: its label, how many messages of its own it has, and its age, where they are known. Its name is a tooltip. */
+/**
+ * A branch for people: its label, how many messages of its own it has, and its age, where they are known. Its name is a
+ * tooltip. One on which nothing was said has a name only, which says nothing as long as nobody chose it.
+ */
 export function BranchMark({ branch, index }: BranchMarkProps): ReactNode {
   const { label, name, isActive, ownCount, createdAt } = branch;
   const colour = branchColour(index);
   const isKnown = createdAt > 0;
-  const line = label === name ? name : plainLine('assistant', label);
+  const isNew = ownCount === 0 && /-v\d+$/.test(name);
+  const line = label !== name ? plainLine('assistant', label) : isNew ? 'New branch' : name;
   return (
     <span
       className={isActive ? 'mark active' : 'mark'}

@@ -31,6 +31,14 @@ describe('the graph', () => {
     expect(panel().getByText('6 messages - 2 branches')).toBeTruthy();
   });
 
+  it('calls a branch on which nothing was said a new one, as its name says nothing', async () => {
+    const engine = await forked();
+    await engine.rewind('a1');
+    await open(engine);
+    expect(row('a1').textContent).toContain('active branch New branch');
+    expect(within(row('a1')).getByTitle('Branch main-v3')).toBeTruthy();
+  });
+
   it('gives its rows the room that a finger needs, where there is no finer pointer', async () => {
     const ask = vi.spyOn(globalThis, 'matchMedia');
     ask.mockImplementation((media) =>
