@@ -90,7 +90,7 @@ export function BranchPicker({
   return (
     <div {...rest} ref={group} role="group" aria-label={words.group}>
       {button(index - 1, words.previous, icons.previous)}
-      <span>
+      <span dir="ltr">
         {index + 1} / {count}
       </span>
       {button(index + 1, words.next, icons.next)}

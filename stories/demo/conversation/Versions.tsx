@@ -46,7 +46,7 @@ export function Versions({ versions }: VersionsProps): ReactNode {
       >
         <Icon name="left" />
       </button>
-      <span aria-hidden="true">
+      <span aria-hidden="true" dir="ltr">
         {branchNumber} / {count}
       </span>
       <button
