@@ -3,6 +3,7 @@ import { useEngine } from 'contextree';
 import { Fragment, useEffect, useMemo, useRef, useState, type ReactNode } from 'react';
 import { Notices } from '../shell/Notices.tsx';
 import { oncePerTask } from '../shell/once.ts';
+import { Drawing } from '../ui/Drawing.tsx';
 import { Icon } from '../ui/Icon.tsx';
 import { late } from '../ui/late.tsx';
 import { AbsentAnswer } from './AbsentAnswer.tsx';
@@ -172,7 +173,17 @@ function Blank({ chatId, standing, onStart }: BlankProps): ReactNode {
   if (standing === 'unknown' || standing === 'gone')
     return <UnknownChat chatId={chatId} isEmpty={standing === 'unknown'} />;
   if (standing === 'unsent' || standing === 'open') return <Welcome onStart={onStart} />;
+  if (standing === 'broken') return <Unreadable />;
   return null;
+}
+
+/** What is wrong, and the ways on, stand above. */
+function Unreadable(): ReactNode {
+  return (
+    <div className="welcome">
+      <Drawing name="broken" />
+    </div>
+  );
 }
 
 function JumpToLatest({ onJump }: { readonly onJump: () => void }): ReactNode {
