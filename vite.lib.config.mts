@@ -27,9 +27,6 @@ const parts: readonly Part[] = [
   // Whoever loads the session is about to load the store.
   { name: 'chat', loadedBy: ['src/engine/session.ts', 'src/store/indexeddb/connection.ts'] },
   { name: 'turns', loadedBy: ['src/ai/turns.ts'] },
-  { name: 'launcher', loadedBy: ['devtools/Launcher.tsx'] },
-  // Apart from the module that is loaded with it, so that the views, which share it, need not import that one.
-  { name: 'graph', loadedBy: ['devtools/Dock.tsx', 'devtools/Views.tsx'] },
 ];
 
 function groupOf({ name, loadedBy, sharedWith }: Part, at: number): Rolldown.CodeSplittingGroup {
