@@ -1,4 +1,4 @@
-import { isContextError, refuseToLoad, type ContextError } from '../errors.ts';
+import { ContextError, isContextError, refuseToLoad } from '../errors.ts';
 import { NOTHING, type ChatDelta } from '../graph/graph.ts';
 import { kindOf } from '../graph/marks.ts';
 import type { CommitOptions, StoreDelta } from '../store/store.ts';
@@ -152,12 +152,12 @@ export class Line {
 
   /**
    * After a refusal by the disk the records keep waiting; after the deletion of a chat only those of its other chat keys do.
-   * All others are dropped.
+   * All others are dropped. Those that came since wait for the next commit, which tells their writers.
    */
   #refuse(sending: Waiting, error: ContextError): void {
     this.#writer.desk.emit({ type: 'error', code: error.code, message: error.message });
     const isDeleted = error.code === 'chat-deleted';
-    if (isDeleted || isRefusal(error)) this.#waiting = this.#living(both(sending, this.#waiting));
+    if (isDeleted || isRefusal(error)) this.#waiting = both(this.#living(sending), this.#waiting);
     if (isRefusal(error)) {
       this.#refusal = error;
       this.#again.later();
@@ -171,8 +171,9 @@ export class Line {
   }
 
   async #write(sending: Waiting): Promise<void> {
-    if (this.#lost > 0) return this.#writeWhole();
     const { store, chatId } = this.#writer.desk;
+    if (sizeOf(this.#living(sending)) < sizeOf(sending)) throw deletedMeanwhile(chatId);
+    if (this.#lost > 0) return this.#writeWhole();
     try {
       this.#writer.others.take(await store.commit(chatId, this.#placed(sending), this.#options));
     } catch (error) {
@@ -180,7 +181,6 @@ export class Line {
       if (!isContextError(error, 'chat-deleted')) throw error;
       // Read which chat the database holds by now: that decides whether the records are written or dropped.
       await this.#writer.others.pull();
-      if (sizeOf(this.#living(sending)) < sizeOf(sending)) throw error;
       await this.#write(sending);
     }
   }
@@ -200,18 +200,15 @@ export class Line {
     else if (isContextError(this.#refusal, 'data-loss')) this.#refusal = undefined;
   }
 
-  /** Drops the records of deleted chats. */
+  /** Drops the records of deleted chats with a commit: so their writers hear that. */
   bury(): void {
-    this.#waiting = this.#living(this.#waiting);
+    if (!isEmpty(this.#waiting)) this.flush().catch(() => {});
   }
 
-  /** Drops everything: the chat was deleted. */
+  /** Forgets what exists only here, and why: the chat was deleted. */
   drop(): void {
-    this.#waiting = EMPTY;
     this.#refusal = undefined;
     this.#lost = 0;
-    this.#again.stop();
-    this.#tellStored();
   }
 
   dispose(): void {
@@ -232,6 +229,12 @@ const REFUSALS: ReadonlySet<string> = new Set([
 /** Whether the disk refused a write that it may take at another time. */
 export function isRefusal(error: unknown): boolean {
   return isContextError(error) && REFUSALS.has(error.code);
+}
+
+/** The error for words of a chat that was deleted before they were saved. */
+export function deletedMeanwhile(chatId: string): ContextError {
+  const message = `Chat "${chatId}" was deleted meanwhile. What is said now begins it anew.`;
+  return new ContextError('chat-deleted', message, { details: { chatId } });
 }
 
 /** Records that wait for a commit. */

@@ -11,7 +11,7 @@ import {
 } from '../graph/graph.ts';
 import { kindOf, markId, type NameValue, nextBranchName } from '../graph/marks.ts';
 import type { UIMessage } from 'ai';
-import { ContextError, refuseToLoad } from '../errors.ts';
+import { refuseToLoad } from '../errors.ts';
 import { stripReminders } from '../fragment/fold.ts';
 import { isFolding } from '../fragment/fragment.ts';
 import type { StoreDelta } from '../store/store.ts';
@@ -19,7 +19,7 @@ import type { Desk } from './desk.ts';
 import type { Folds } from './folds.ts';
 import type { Handle } from './handles.ts';
 import type { History } from './history.ts';
-import { isRefusal, Line } from './line.ts';
+import { deletedMeanwhile, isRefusal, Line } from './line.ts';
 import { Others } from './others.ts';
 import { Replica } from './replica.ts';
 import type { Asked } from './saves.ts';
@@ -105,11 +105,8 @@ export class Writer {
     const hangsOnNothing = ({ parent }: MessageRecord): boolean =>
       parent !== null && !made.has(parent) && !chat.messages.has(parent);
     const isOfDeleted = [...messages, ...ends, ...marks].some((record) => deleted.has(record.chat));
-    if (deleted.size > 0 && (isOfDeleted || messages.some(hangsOnNothing))) {
-      const { chatId } = this.desk;
-      const message = `Chat "${chatId}" was deleted meanwhile. What is said now begins it anew.`;
-      throw new ContextError('chat-deleted', message, { details: { chatId } });
-    }
+    if (deleted.size > 0 && (isOfDeleted || messages.some(hangsOnNothing)))
+      throw deletedMeanwhile(this.desk.chatId);
     return { messages, ends, marks: [...this.#metadata({ messages, ends, marks }), ...marks] };
   }
 

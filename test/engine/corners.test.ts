@@ -460,6 +460,23 @@ describe('another tab', () => {
     expect([await branchesIn(disk), await engine.verify()]).toEqual([{ main: 'q2 > ' }, []]);
   });
 
+  test('that deletes the chat refuses the words under way, and those that wait behind them', async () => {
+    const { engine, disk } = await chat(['q1', 'a1']);
+    let waiting: Promise<unknown> | undefined;
+    vi.spyOn(disk, 'commit').mockImplementationOnce(async (...asked) => {
+      waiting = engine.updateMessage('q2', said('q2', 'more'));
+      waiting.catch(() => {});
+      await vi.waitFor(() => expect(shown(engine)).toBe('q1 > a1 > more'));
+      await disk.deleteChat('c');
+      return disk.commit(...asked);
+    });
+    engine.set(user(said('q2')));
+    await expect(engine.save()).rejects.toMatchObject({ code: 'chat-deleted' });
+    await expect(waiting).rejects.toMatchObject({ code: 'chat-deleted' });
+    await engine.save();
+    expect(await branchesIn(disk)).toEqual({ main: 'q2' });
+  });
+
   test('that deletes the chat and begins it anew takes words along that the disk refused, and the failure too', async () => {
     const { engine, disk, refuse } = await chat(['q1']);
     refuse('quota-exceeded');
