@@ -64,7 +64,7 @@ export class ChatFacts {
     const { title, metadata = {} } = updates;
     const fields = Object.entries(metadata).filter(([, value]) => value !== undefined);
     await this.#write(() => [
-      ...(title === undefined ? [] : [[markId.title(), title] as const]),
+      ...(title === undefined ? [] : [[markId.title, title] as const]),
       ...fields.map(([name, value]) => [markId.field(name), value] as const),
     ]);
   }

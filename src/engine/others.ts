@@ -49,7 +49,7 @@ export class Others {
   /** Joins records of the store, without those of deleted chats. Returns how much was new. */
   #join(records: ChatRecords, deleted: readonly string[] = records.deleted): number {
     const { replica, chains, view } = this.#writer;
-    const { isEmpty: wasEmpty } = replica;
+    const hadBegun = replica.chatKey !== undefined;
     if (replica.database !== '' && records.database !== replica.database) replica.forgetPlaces();
     const isBuried = deleted.some((key) => !replica.deleted.has(key));
     if (isBuried) this.#bury(deleted);
@@ -57,7 +57,7 @@ export class Others {
     for (const key of messages) chains.cut(key);
     if (records.messages.length + records.growing.length > 0) view.lookAgain();
     if (isBuried) view.sync();
-    if (!wasEmpty && replica.isEmpty) this.#tellDeleted();
+    if (hadBegun && replica.chatKey === undefined) this.#tellDeleted();
     return messages.length + ends.length + marks.length + (isBuried ? 1 : 0);
   }
 
@@ -125,7 +125,7 @@ export class Others {
     view.sync();
     await view.load();
     const wasDeleted = desk.state.getState().error?.code === 'chat-deleted';
-    desk.publish(wasDeleted && !replica.isEmpty ? { status: 'ready', error: null } : {});
+    desk.publish(wasDeleted && replica.chatKey !== undefined ? { status: 'ready', error: null } : {});
     this.watch();
   }
 

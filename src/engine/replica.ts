@@ -150,10 +150,6 @@ export class Replica {
     return undefined;
   }
 
-  get isEmpty(): boolean {
-    return this.chatKey === undefined;
-  }
-
   record(key: string | null | undefined): MessageRecord | undefined {
     return recordAt(this.chat, key);
   }

@@ -203,7 +203,7 @@ export class Saves {
       const message = `Fragment "${name}" is not kept: ${reason}`;
       desk.emit({ type: 'error', code: 'invalid-fragment', message });
     });
-    const id = markId.fragments();
+    const id = markId.fragments;
     const known = replica.chat.marks.get(id)?.value ?? [];
     if (!value || JSON.stringify(value) === JSON.stringify(known)) return [];
     return [replica.mark(id, value, chat)];

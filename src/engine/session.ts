@@ -56,7 +56,7 @@ export class Session {
     view.sync();
     view.restore(this.#local?.['view']);
     await view.load();
-    const kept = replica.chat.marks.get(markId.fragments())?.value;
+    const kept = replica.chat.marks.get(markId.fragments)?.value;
     const { persistFragments } = desk.options;
     const keeping = persistFragments ? await import('./keptFragments.ts').catch(refuseToLoad) : undefined;
     desk.prompt.restore(keeping, kept);

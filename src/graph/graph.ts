@@ -338,14 +338,8 @@ export function sumOfBody(message: UIMessage): string {
   return sumOfText(JSON.stringify(message));
 }
 
-/** The checksum of any text, such as a record in a database: six characters. */
-export function sumOfText(json: string): string {
-  const sum = textSum(json);
-  return pairOf(sum >>> 20) + pairOf((sum >>> 8) & 0xfff) + pairOf(((sum & 0xff) << 4) | (json.length & 15));
-}
-
-/** 32 bits of a text of any length, computed on its bytes, four at a step. */
-function textSum(text: string): number {
+/** The checksum of any text, such as a record in a database: six characters. Computed on its bytes, four at a step. */
+export function sumOfText(text: string): string {
   let sum = text.length;
   for (let at = 0; at < text.length;) {
     // Pass no more than fits: a browser copies the whole argument each time.
@@ -358,7 +352,8 @@ function textSum(text: string): number {
     }
     at += read;
   }
-  return sum >>> 0;
+  sum >>>= 0;
+  return pairOf(sum >>> 20) + pairOf((sum >>> 8) & 0xfff) + pairOf(((sum & 0xff) << 4) | (text.length & 15));
 }
 
 const encoder: TextEncoder = /* @__PURE__ */ new TextEncoder();

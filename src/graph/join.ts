@@ -33,10 +33,15 @@ export function join(into: ChatValue, from: ChatDelta): Joined {
   else for (const message of fresh) link(chat, message);
   let parents: Parents | undefined;
   for (const record of from.ends) {
-    const union = joinedEnds(chat, record);
-    if (!union) continue;
+    chat.lastAt = Math.max(chat.lastAt, record.at);
+    const known = chat.ends.get(record.id);
+    const union = known ? unitedEnds(known, record) : { ...record, keys: [...new Set(record.keys)] };
+    if (union === known) continue;
     if (union.keys.length > 1) parents ??= parentsIn(chat, from.messages);
-    if (putEnds(chat, withoutPassed(union, parents ?? NO_PARENTS))) joined.ends.push(record.id);
+    const next = parents ? withoutPassed(union, parents) : union;
+    chat.ends.set(next.id, next);
+    // Another `seq` alone is no change.
+    if (!known || !isSameEnds(known, next)) joined.ends.push(next.id);
   }
   for (const mark of from.marks) if (joinMark(chat, mark)) joined.marks.push(mark.id);
   return joined;
@@ -108,7 +113,7 @@ function joinMessage(chat: WritableChat, record: MessageRecord, joined: Writable
   if (at > chat.lastAt) chat.lastAt = at;
   const known = chat.messages.get(key);
   if (!known) {
-    const made = { record: withVersions(record, united([], record.versions)), ...unlinked() };
+    const made = { record: whole(record), ...UNLINKED };
     chat.messages.set(key, made);
     fresh.push(made);
     if (chat.ids) addIds(chat.ids, made.record);
@@ -127,14 +132,12 @@ function joinMessage(chat: WritableChat, record: MessageRecord, joined: Writable
   if (isMoved || next.versions !== before.versions) joined.messages.push(key);
 }
 
-function unlinked(): Pick<Link, 'parent' | 'children' | 'depth'> {
-  return { parent: undefined, children: NONE, depth: 0 };
-}
+/** All messages without children share one list. */
+const UNLINKED: Pick<Link, 'parent' | 'children' | 'depth'> = { parent: undefined, children: [], depth: 0 };
 
-/** The children of all messages without any. */
-const NONE: Link[] = [];
-
-function withVersions(record: MessageRecord, versions: readonly Version[]): MessageRecord {
+/** The record with its versions in order. */
+function whole(record: MessageRecord): MessageRecord {
+  const versions = united([], record.versions);
   return versions === record.versions ? record : { ...record, versions };
 }
 
@@ -198,22 +201,6 @@ function compareTexts(a: string, b: string): number {
   return a < b ? -1 : a > b ? 1 : 0;
 }
 
-/** The joined ends of a branch record; undefined where the other copy adds nothing. */
-function joinedEnds(chat: WritableChat, record: EndsRecord): EndsRecord | undefined {
-  chat.lastAt = Math.max(chat.lastAt, record.at);
-  const known = chat.ends.get(record.id);
-  if (!known) return { ...record, keys: [...new Set(record.keys)] };
-  const union = unitedEnds(known, record);
-  return union === known ? undefined : union;
-}
-
-/** Puts a branch record; returns whether it changed. A different `seq` alone is no change. */
-function putEnds({ ends }: WritableChat, next: EndsRecord): boolean {
-  const known = ends.get(next.id);
-  ends.set(next.id, next);
-  return !known || !isSameEnds(known, next);
-}
-
 /** Whether two copies of a branch record have the same ends. */
 export function isSameEnds(a: EndsRecord, b: EndsRecord): boolean {
   const isSameMoment = a.at === b.at && a.createdAt === b.createdAt;
@@ -242,8 +229,6 @@ function parentsIn(chat: ChatValue, messages: readonly MessageRecord[]): Parents
   for (const { key } of messages) parents.set(key, chat.messages.get(key)?.parent?.record.key ?? null);
   return parents;
 }
-
-const NO_PARENTS: Parents = new Map();
 
 /**
  * Drops ends that are ancestors of another end, as far as the messages of the same delta tell: a turn moves past the end of its
@@ -300,7 +285,7 @@ export function canonical(value: unknown): string {
 function link(chat: WritableChat, message: Link): void {
   const path: Link[] = [];
   let at: Link | undefined = message;
-  for (; at?.depth === 0; at = parentIn(chat, at)) {
+  for (; at?.depth === 0; at = chat.messages.get(at.record.parent ?? '')) {
     at.depth = PASSED;
     path.push(at);
   }
@@ -318,10 +303,6 @@ function link(chat: WritableChat, message: Link): void {
 
 /** The depth of a message while the walk to its first ancestor passes it. */
 const PASSED = -1;
-
-function parentIn({ messages }: WritableChat, { record }: Link): Link | undefined {
-  return record.parent === null ? undefined : messages.get(record.parent);
-}
 
 function attach(chat: WritableChat, message: Link, parent: Link | undefined): void {
   const key = message.record.parent;
@@ -351,6 +332,6 @@ function inOrder(siblings: Link[], message: Link): Link[] {
 function linkAnew(chat: WritableChat): void {
   chat.first = [];
   chat.orphans.clear();
-  for (const message of chat.messages.values()) Object.assign(message, unlinked());
+  for (const message of chat.messages.values()) Object.assign(message, UNLINKED);
   for (const message of chat.messages.values()) link(chat, message);
 }

@@ -50,10 +50,10 @@ export const markId = {
   deletion: (record: string, key: string | null): string => `deletion ${record} ${key ?? ''}`,
   checkpoint: (id: string): string => `checkpoint ${id}`,
   beginning: (chatKey: string): string => `beginning ${chatKey}`,
-  title: (): string => 'title',
+  title: 'title',
   field: (name: string): string => `field ${name}`,
   usage: (author: string): string => `usage ${author}`,
-  fragments: (): string => 'fragments',
+  fragments: 'fragments',
   /** The facts of the requests behind an answer. */
   calls: (key: string): string => `calls ${key}`,
   /** Fields of a queued question. */

@@ -21,7 +21,8 @@ interface CallsOfStore extends Required<Omit<ContextStore, NoCall>> {}
  */
 abstract class Face {
   readonly #listeners = new Set<{ readonly hear: (notice: StoreNotice) => void }>();
-  #access: Access | undefined;
+  /** The tables, once they are loaded. */
+  protected access: Access | undefined;
   #opening: Promise<Access> | undefined;
   /** Loads the code of a call. */
   #coming: Promise<unknown> | undefined;
@@ -48,8 +49,8 @@ abstract class Face {
 
   protected async call(name: string, args: readonly unknown[]): Promise<unknown> {
     // A draft waits for no other call: the page may be about to go.
-    const isHere = this.#access?.calls[name] && (!this.#coming || name === 'saveDraft');
-    if (isHere) return this.use(this.#access as Access, name, args);
+    const isHere = this.access?.calls[name] && (!this.#coming || name === 'saveDraft');
+    if (isHere) return this.use(this.access as Access, name, args);
     const own = args.map(copyNow);
     await this.#coming?.catch(() => undefined);
     const access = await this.arrive();
@@ -60,7 +61,7 @@ abstract class Face {
       );
       await this.#coming.finally(() => (this.#coming = undefined));
     }
-    return this.use(this.#access as Access, name, own);
+    return this.use(this.access as Access, name, own);
   }
 
   /** Loads the tables; `hear` is called for changes of other tabs. */
@@ -72,22 +73,13 @@ abstract class Face {
     return access.calls[name]?.(access, ...(args as never[]));
   }
 
-  protected get access(): Access | undefined {
-    return this.#access;
-  }
-
   /** The tables, once they are loaded. */
   protected async arrive(): Promise<Access> {
-    this.#opening ??= this.open(this.hear).then((access) => this.putBehind(access));
+    this.#opening ??= this.open(this.hear).then((access) => (this.access = access));
     this.#opening.catch(() => (this.#opening = undefined));
-    const access = this.#access ?? (await this.#opening);
+    const access = this.access ?? (await this.#opening);
     access.reopen();
     return access;
-  }
-
-  /** Uses these tables from now on. */
-  protected putBehind(access: Access): Access {
-    return (this.#access = access);
   }
 
   /** Calls every listener, even if one throws. */
@@ -128,7 +120,7 @@ abstract class Face {
     const search = await this.#search?.catch(() => undefined);
     search?.letGo();
     await this.#opening?.catch(() => undefined);
-    this.#access?.close();
+    this.access?.close();
   }
 }
 

@@ -39,7 +39,11 @@ export class IndexedDBContextStore extends StoreFace implements ContextStore {
 
   /** Keeps everything in memory from now on: for a person who was told that the database can't be opened. */
   async useMemory(): Promise<void> {
-    await this.#useMemory();
+    this.#memory ??= import('../memoryTables.ts').then(({ createMemory }) => {
+      this.access?.close();
+      return (this.access = createMemory(this.hear));
+    }, refuseToLoad);
+    await this.#memory;
   }
 
   override subscribe(listener: (notice: StoreNotice) => void): () => void {
@@ -65,17 +69,7 @@ export class IndexedDBContextStore extends StoreFace implements ContextStore {
     } catch (error) {
       if (this.#isKnown() || !isContextError(error, 'store-unavailable')) throw error;
     }
-    return super.use(await this.#useMemory(), name, args);
-  }
-
-  /** Replaces the tables of this store by memory. */
-  #useMemory(): Promise<Access> {
-    const { access } = this;
-    this.#memory ??= import('../memoryTables.ts').then(({ createMemory }) => {
-      const memory = this.putBehind(createMemory(this.hear));
-      access?.close();
-      return memory;
-    }, refuseToLoad);
-    return this.#memory;
+    await this.useMemory();
+    return super.use(this.access as Access, name, args);
   }
 }
