@@ -23,7 +23,8 @@ describe.runIf(navigator.userAgent.includes('Chrome'))('what is larger than Chro
 
   it(
     'is there whole, or is refused in words and leaves nothing: it was told as saved, and was gone',
-    { timeout: 60_000 },
+    // A busy machine takes a minute to write that much.
+    { timeout: 180_000 },
     async () => {
       const turn = (text: string): Promise<unknown> => {
         const question = said('q2', 'a1', { versions: [words('q2', text)] });
@@ -40,7 +41,6 @@ describe.runIf(navigator.userAgent.includes('Chrome'))('what is larger than Chro
           },
         );
       const saved = [await isSaved(turn(large)), await isSaved(store.set('large', large))];
-      await isSaved(store.putBlob(new Uint8Array(large.length)));
       const reader = new IndexedDBContextStore(name);
       const last = (await reader.getMessages('c')).slice(2).map(({ data }) => textOf(data).length);
       const value = await reader.get<string>('large');
