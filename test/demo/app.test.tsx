@@ -335,16 +335,6 @@ describe('what becomes of it', () => {
   });
 });
 
-test('versions are paged through, announced, and keep the focus', async () => {
-  openApp();
-  await ask('Hello');
-  const second = await tryAgain();
-  await userEvent.click(within(second).getByRole('button', { name: 'Previous version' }));
-  const first = await screen.findByRole('group', { name: 'Version 1 of 2' });
-  expect(document.activeElement).toBe(within(first).getByRole('button', { name: 'Previous version' }));
-  expect(screen.getByText('Version 1 of 2')).toBeDefined();
-});
-
 test('a slow save is mentioned, a quick one is not', async () => {
   // Of a save that goes on, this test says when it has become slow.
   const [later, never] = [globalThis.setTimeout, globalThis.clearTimeout];

@@ -2,7 +2,7 @@ import { screen, waitFor, within } from '@testing-library/react';
 import userEvent from '@testing-library/user-event';
 import { assistant, ContextEngine, user } from 'contextree';
 import { expect, test } from 'vitest';
-import { articles, ask, furnish, message, on, openApp, store } from './room.tsx';
+import { articles, ask, furnish, on, openApp, store } from './room.tsx';
 
 furnish();
 
@@ -34,17 +34,6 @@ test('a list that a flag opened gives the focus back to the flag', async () => {
     await waitFor(() => expect(screen.queryByRole('dialog', { name: 'Checkpoints' })).toBeNull());
     expect(document.activeElement?.className).toBe('flag');
   }
-});
-
-test('View in the note of a fork leaves the focus where one writes', async () => {
-  openApp();
-  await ask('One');
-  await ask('Two');
-  await userEvent.click(on(articles('Assistant')[0], 'Branch from here'));
-  (await button('View')).focus();
-  await userEvent.keyboard('{Enter}');
-  await waitFor(() => expect(articles('You')).toHaveLength(2));
-  expect(document.activeElement).toBe(message());
 });
 
 test('a branch is found by the end of its first question, which no label shows', async () => {

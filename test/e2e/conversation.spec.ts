@@ -360,9 +360,10 @@ test('a branch says where it left the other one, and what is kept there', async 
   await expect(note).toBeInViewport();
   await demo.ask('And a forest?');
   await expect(note).toBeVisible();
-  await note.getByRole('button', { name: 'View' }).click();
+  await note.getByRole('button', { name: 'View' }).press('Enter');
   await expect(demo.you.last()).toContainText('And a tree?');
   await expect(note).toHaveCount(0);
+  await expect(demo.message).toBeFocused();
 });
 
 test('a checkpoint is named, stands at its message, and is restored on a branch of its own', async ({
