@@ -247,7 +247,9 @@ test('what is said behind a commit that a kill tore in two outlives the next kil
     const talkOn = async (): Promise<void> => {
       const wanted = crowd.kept + 20;
       await crowd.begin(2);
-      await expect.poll(() => crowd.kept, { intervals: [20] }).toBeGreaterThanOrEqual(wanted);
+      await expect
+        .poll(() => crowd.kept, { intervals: [20], timeout: 60_000 })
+        .toBeGreaterThanOrEqual(wanted);
     };
     await talkOn();
     await crowd.killAll();
