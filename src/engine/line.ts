@@ -1,5 +1,6 @@
 import { ContextError, isContextError, refuseToLoad } from '../errors.ts';
-import { NOTHING, type ChatDelta } from '../graph/graph.ts';
+import { NOTHING, type ChatDelta, type EndsRecord } from '../graph/graph.ts';
+import { unitedEnds } from '../graph/join.ts';
 import { kindOf } from '../graph/marks.ts';
 import type { CommitOptions, StoreDelta } from '../store/store.ts';
 import { asContextError } from './desk.ts';
@@ -114,13 +115,18 @@ export class Line {
     this.#writer.others.take(records);
   }
 
-  /** The delta with the current places of its known messages. */
+  /** The delta with the current places of its known messages, and one account of each branch record. */
   #placed(delta: StoreDelta): StoreDelta {
     const messages = delta.messages.map((record) => {
       const { seq = record.seq } = this.#writer.replica.record(record.key) ?? {};
       return seq === undefined ? record : { ...record, seq };
     });
-    return { ...delta, messages };
+    const ends = new Map<string, EndsRecord>();
+    for (const record of delta.ends) {
+      const known = ends.get(record.id);
+      ends.set(record.id, known ? unitedEnds(known, record) : record);
+    }
+    return { ...delta, messages, ends: [...ends.values()] };
   }
 
   get #options(): CommitOptions {
