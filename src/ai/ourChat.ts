@@ -64,9 +64,10 @@ export abstract class OurChat extends Chat<UIMessage> implements ContextChat {
   /** Resolves when the chat is read. Rejects with the error of the read. */
   abstract ready(): Promise<void>;
 
-  /** Resolves when the last turn, and all tool results, are saved. */
-  settled(): Promise<unknown> {
-    return Promise.allSettled([this.turn?.settled, ...this.writes]);
+  /** Resolves when the last turn, and all tool results that were given until its end, are saved. */
+  async settled(): Promise<void> {
+    await Promise.allSettled([this.turn?.settled]);
+    await Promise.allSettled(this.writes);
   }
 
   abstract whenQueued(): Promise<void>;
