@@ -170,7 +170,8 @@ describe('the history', () => {
         'branched off First try-v2',
       ]),
     );
-    await eventually(() => expect(pastRows().join(' ')).toContain('First try-v2'));
+    await eventually(() => expect(pastRows().join(' ')).toContain('New branch'));
+    expect(within(past()).getAllByTitle('Branch First try-v2')).toHaveLength(1);
     await press(line('a1'));
     await eventually(() => expect(pastRows()).toHaveLength(2));
     expect(pastRows().join(' ')).toContain('main');
