@@ -5,7 +5,7 @@ import { Notices } from '../shell/Notices.tsx';
 import { oncePerTask } from '../shell/once.ts';
 import { Drawing } from '../ui/Drawing.tsx';
 import { Icon } from '../ui/Icon.tsx';
-import { late } from '../ui/late.tsx';
+import { Calm, late } from '../ui/late.tsx';
 import { AbsentAnswer } from './AbsentAnswer.tsx';
 import { Around, type Surroundings } from './Around.ts';
 import { Composer, type ComposerHandle } from './Composer.tsx';
@@ -132,7 +132,11 @@ export function Conversation(props: ConversationProps): ReactNode {
         </div>
         {isAway && shown.length > 0 && <JumpToLatest onJump={jump} />}
       </div>
-      {hasSteps && standing === 'open' && <FirstSteps />}
+      {hasSteps && standing === 'open' && (
+        <Calm>
+          <FirstSteps />
+        </Calm>
+      )}
       <Notices afterLast={around.focusComposer} />
       <div className="queue">
         {waiting.map((question, i) => (
