@@ -147,11 +147,18 @@ function warnOfDifferences({ engine, options, warned }: SharedEngine, asked: Eng
   }
 }
 
-/** Whether two values are identical, or equal data; functions count as equal: inline ones are always new. */
+/** Whether two values are identical, or equal data of the same class; functions count as equal: inline ones are always new. */
 function isSame(a: unknown, b: unknown): boolean {
   return a === b || (!isStore(a) && !isStore(b) && written(a) === written(b));
 }
 
 function written(value: unknown): string | undefined {
-  return JSON.stringify(value, (_key, part: unknown) => (typeof part === 'function' ? 'function' : part));
+  return JSON.stringify(value, (_key, part: unknown) =>
+    typeof part === 'function' ? 'function' : withClass(part),
+  );
+}
+
+function withClass(part: unknown): unknown {
+  const name = part instanceof Object ? part.constructor?.name : 'Object';
+  return name === 'Object' || name === 'Array' ? part : { ...(part as object), class: name };
 }
