@@ -66,7 +66,7 @@ export class Line {
   }
 
   #holds(key: string): boolean {
-    return both(this.#sending ?? EMPTY, this.#waiting).messages.some((record) => record.key === key);
+    return [this.#sending, this.#waiting].some((one) => one?.messages.some((record) => record.key === key));
   }
 
   #tellStored(): void {
