@@ -38,6 +38,7 @@ describe('BranchPicker', () => {
     await open();
     expect(screen.getAllByRole('group')).toEqual([group()]);
     expect(group().textContent).toBe('‹3 / 3›');
+    expect(screen.getByText('3 / 3').dir).toBe('ltr');
     expect(button('Previous version').getAttribute('aria-disabled')).toBe('false');
     expect(button('Next version').getAttribute('aria-disabled')).toBe('true');
     expect(screen.getByRole('status').textContent).toBe('');

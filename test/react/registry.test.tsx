@@ -12,6 +12,18 @@ import { Activity, StrictMode, type ReactNode } from 'react';
 import { beforeEach, describe, expect, it, vi } from 'vitest';
 import { answer, asked, settle } from './harness.tsx';
 
+/** Two renderers of an app that keep no data: only their classes differ. */
+class OwnRenderer {
+  render(): string {
+    return 'own';
+  }
+}
+class OtherRenderer {
+  render(): string {
+    return 'other';
+  }
+}
+
 describe('the engine of a chat', () => {
   it('is one for all components that name the same store, chat and user', () => {
     const store = new InMemoryContextStore();
@@ -165,6 +177,7 @@ describe('options that differ from the first ones', () => {
   it.each([
     ['metadata', { metadata: { plan: 'free' } }, { metadata: { plan: 'pro' } }],
     ['renderer', { renderer: new XmlRenderer() }, { renderer: new MarkdownRenderer() }],
+    ['renderer', { renderer: new OwnRenderer() }, { renderer: new OtherRenderer() }],
     ['onConflict', { onConflict: 'fork' }, { onConflict: 'error' }],
     ['persistFragments', {}, { persistFragments: true }],
   ])('are said aloud: %s', (name, first, second) => {
