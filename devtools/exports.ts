@@ -19,6 +19,11 @@ function partAsMarkdown(part: UIMessage['parts'][number]): string | undefined {
       return part.text;
     case 'reasoning':
       return quoted(part.text);
+    case 'source-url':
+      return `[${part.title ?? part.url}](${part.url})`;
+    // Not its bytes, which may be many megabytes in a `data:` address.
+    case 'file':
+      return `File: ${part.filename ?? part.mediaType}`;
     default:
       return fenced('json', JSON.stringify(part, null, 2));
   }

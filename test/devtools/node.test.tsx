@@ -104,6 +104,16 @@ describe('copied', () => {
     expect(messages.map(({ id }) => id)).toEqual(['q1', 'a1']);
   });
 
+  it('as Markdown it names sources and files, without the bytes of these', () => {
+    const parts: UIMessage['parts'] = [
+      { type: 'source-url', sourceId: 's', url: 'https://a.example/', title: 'A' },
+      { type: 'file', mediaType: 'image/png', filename: 'b.png', url: 'data:image/png;base64,AAAA' },
+    ];
+    expect(asMarkdown({ id: 'a', role: 'user', parts })).toBe(
+      '**user**\n\n[A](https://a.example/)\n\nFile: b.png',
+    );
+  });
+
   it('as Markdown it keeps what could break out of a fence in it', () => {
     const output = '```\nnot the end\n```';
     const parts = [
