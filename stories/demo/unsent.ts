@@ -26,6 +26,8 @@ const sentOf = (chatId: string): string => `demo:sent:${encodeId(chatId)}:`;
 const editsOf = (chatId: string): string => `demo:edit:${encodeId(chatId)}:`;
 /** The key under which a chat's seen messages are kept. */
 export const seenOf = (chatId: string): string => `demo:seen:${encodeId(chatId)}:`;
+/** The key under which is kept where a side question begins that was not asked yet. */
+export const sideOf = (chatId: string): string => `demo:aside:${encodeId(chatId)}:`;
 const NEW_CHAT = 'demo:new-chat';
 
 /**
@@ -187,7 +189,7 @@ export function takeEditedTexts(chatId: string): readonly string[] {
 /** Forgets everything typed in a chat and not sent, in any tab. The returned function restores it. */
 export function forgetWords(chatId: string): () => void {
   keepHeld();
-  const words = [textOf, sentOf, editsOf, seenOf].flatMap((placeOf) =>
+  const words = [textOf, sentOf, editsOf, seenOf, sideOf].flatMap((placeOf) =>
     [session, local].flatMap((storage) =>
       storage.keys(placeOf(chatId)).map((key) => ({ storage, key, text: storage.get(key) })),
     ),

@@ -8,6 +8,7 @@ import {
   keepEditedText,
   keepSentText,
   keepUnsentText,
+  sideOf,
   takeLostText,
   takeUnsentText,
   typedText,
@@ -84,6 +85,14 @@ test('words that a browser refused to store are forgotten with their chat, too',
   forgetWords('a');
   expect(editedText('a', 'm')).toBe('');
   refuse.mockRestore();
+});
+
+test('the place of a side question is forgotten with its chat, and comes back with it', () => {
+  localStorage.setItem(sideOf('a'), 'key:m');
+  const bringBack = forgetWords('a');
+  expect(localStorage.getItem(sideOf('a'))).toBeNull();
+  bringBack();
+  expect(localStorage.getItem(sideOf('a'))).toBe('key:m');
 });
 
 test('files of a chat that another tab deletes can still go on here, and come back with the chat there', async () => {

@@ -1,7 +1,7 @@
 import { useEngine, useEngineState, type BranchInfo, type ContextEngine } from 'contextree';
 import { useMemo, useSyncExternalStore } from 'react';
-import { encodeId } from '../address.ts';
 import { local } from '../safeStorage.ts';
+import { sideOf } from '../unsent.ts';
 
 /**
  * Where the shown branch left its origin, and whether it is a side question.
@@ -103,5 +103,3 @@ function listen(hear: () => void): () => void {
   listeners.add(hear);
   return () => void listeners.delete(hear);
 }
-
-const sideOf = (chatId: string): string => `demo:aside:${encodeId(chatId)}`;
