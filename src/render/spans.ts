@@ -7,12 +7,13 @@ import { addTo, type ContextRenderer, type FragmentSpan, type RenderedSpans } fr
  */
 export function spansIn(renderer: ContextRenderer, fragments: readonly ContextFragment[]): RenderedSpans {
   const text = renderer.render(fragments);
-  const groups = MERGING.has(renderer.name) ? byName(fragments) : fragments.map((one) => [one]);
+  const written = fragments.filter((one) => renderer.render([one]) !== '');
+  const groups = MERGING.has(renderer.name) ? byName(written) : written.map((one) => [one]);
   const pieces = groups.map((group) => ({ group, text: renderer.render(group) }));
   const found: FragmentSpan[] = [];
   let from = 0;
   for (const piece of inOrder(pieces, renderer)) {
-    const start = piece.text === '' ? -1 : text.indexOf(piece.text, from);
+    const start = text.indexOf(piece.text, from);
     if (start < 0) continue;
     from = start + piece.text.length;
     found.push(...spansOf(piece, renderer).map((span) => movedBy(start, span)));

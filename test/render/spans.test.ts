@@ -58,5 +58,8 @@ describe('the spans of fragments', () => {
     expect(await shown(xml, fragment('empty', null as never), hint('Be brief.'))).toEqual([
       'hint: <hint>Be brief.</hint>',
     ]);
+    const among = [{ name: 'hint', data: undefined }, hint('Be brief.'), hint('Be kind.')];
+    expect(await shown(toml, ...among)).toEqual(['hint: "Be brief."', 'hint: "Be kind."']);
+    expect(await shown(toon, ...among)).toEqual(['hint: Be brief.', 'hint: Be kind.']);
   });
 });
