@@ -28,8 +28,8 @@ function apart(): Plugin {
 const COPY = '?apart';
 
 /**
- * Leaves out what the demo never does with Markdown, and a bundler can't know: it writes none, and its answers have no
- * SVG in them.
+ * Leaves out what the demo never does with Markdown, and a bundler can't know: it writes none, its answers have no SVG in
+ * them, and its browsers can clone.
  */
 function readOnlyMarkdown(): Plugin {
   return {
@@ -37,6 +37,7 @@ function readOnlyMarkdown(): Plugin {
     apply: 'build',
     transform: (code, id) => {
       if (id.includes('/remark-gfm/')) return code.replace(/toMarkdownExtensions\.push\(.*\)/, '');
+      if (id.includes('/@ungap/structured-clone/')) return 'export default structuredClone';
       if (id.endsWith('/property-information/index.js'))
         return code.replace(/export const svg = .*/, 'export const svg = html');
       return null;

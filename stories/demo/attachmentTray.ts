@@ -1,10 +1,16 @@
 import type { FileUIPart } from 'ai';
 import type { ContextStore } from 'contextree';
-import { attachmentsFrom, bytesOf, type Attached } from './attachments.ts';
+import { attachmentsFrom, bytesOf } from './attachments.ts';
 import { adoptFiles, changeUnsentFiles, unsent, type UnsentFile } from './unsentFiles.ts';
 
 /** The state of a message that was sent before this page, or this view of the chat, began. */
 export type Fate = 'saved' | 'on its way' | 'lost';
+
+/** What became of files that were given: those that lie beside the box now, and a sentence for each that does not. */
+export interface Attached {
+  readonly files: readonly UnsentFile[];
+  readonly refusals: readonly string[];
+}
 
 /** The files that lie beside the box, for the next message. */
 export interface Tray {
@@ -38,13 +44,13 @@ export function createTray(store: ContextStore, chatId: string): Tray {
     changeUnsentFiles(store, chatId, change);
 
   const take = async (given: readonly File[]): Promise<Attached> => {
-    const attached = await attachmentsFrom(given, bytesIn(files));
-    const added = unsent(attached.parts);
+    const { parts, refusals } = await attachmentsFrom(given, bytesIn(files));
+    const added = unsent(parts);
     if (added.length > 0) {
       show([...files, ...added]);
       void keep((kept) => [...kept, ...added]);
     }
-    return attached;
+    return { files: added, refusals };
   };
   return {
     files: () => files,

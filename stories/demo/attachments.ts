@@ -5,7 +5,7 @@ import { inUnits } from './quantities.ts';
 export const MOST_BYTES = 10_000_000;
 
 /** Files as parts of a message, in the order in which they were given, and why the others are none. */
-export interface Attached {
+interface Read {
   readonly parts: readonly FileUIPart[];
   /** One sentence per file that was left out. */
   readonly refusals: readonly string[];
@@ -15,7 +15,7 @@ export interface Attached {
  * Reads files into parts of a message, for as long as they fit beside `carried` bytes. A file that is too large, or
  * that the system refuses to give, is left out and named. Never rejects.
  */
-export async function attachmentsFrom(files: readonly File[], carried: number): Promise<Attached> {
+export async function attachmentsFrom(files: readonly File[], carried: number): Promise<Read> {
   const parts: FileUIPart[] = [];
   const refusals: string[] = [];
   let bytes = carried;

@@ -71,6 +71,33 @@ describe('files', () => {
     expect(await screen.findByRole('link', { name: 'shopping.txt', current: 'page' })).toBeDefined();
   });
 
+  test('take a pasted line that no textbox bears, which can be put in the message all the same', async () => {
+    openApp();
+    await userEvent.type(message(), 'Look: ');
+    const json = `{"a":${'1'.repeat(100_000)}}`;
+    const paste = (text: string): boolean =>
+      fireEvent.paste(message(), {
+        clipboardData: { files: [], types: ['text/plain'], getData: () => text },
+      });
+    expect(paste('short lines\n'.repeat(20_000))).toBe(true); // the browser puts it in
+    expect(paste(`first\r\n${json}`)).toBe(false);
+    const offer = await screen.findByRole('group', { name: 'Pasted text' });
+    await within(offer).findByText('100.0 kB of text in a long line went into a file.');
+    expect(attached()).toEqual(['Remove Pasted text.txt']);
+    expect(message().value).toBe('Look: ');
+    await userEvent.type(message(), 'see? ');
+    await userEvent.click(within(offer).getByRole('button', { name: 'Put in the message' }));
+    expect(attached()).toEqual([]);
+    expect(message().value).toBe(`Look: see? first\n${json}`);
+    expect(document.activeElement).toBe(message());
+    expect(screen.queryByRole('group', { name: 'Pasted text' })).toBeNull();
+
+    fireEvent.change(message(), { target: { value: '' } });
+    paste(json);
+    await userEvent.click(await screen.findByRole('button', { name: 'Remove Pasted text.txt' }));
+    expect(screen.queryByRole('group', { name: 'Pasted text' })).toBeNull();
+  });
+
   test('that are sent in the very moment in which they come go along', async () => {
     openApp();
     await userEvent.type(message(), 'Look');

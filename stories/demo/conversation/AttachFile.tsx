@@ -31,5 +31,5 @@ export function AttachFile({ onAttach }: AttachFileProps): ReactNode {
 }
 
 interface AttachFileProps {
-  readonly onAttach: (files: readonly File[]) => void;
+  readonly onAttach: (files: readonly File[]) => unknown;
 }

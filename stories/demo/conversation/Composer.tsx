@@ -6,6 +6,7 @@ import {
   useLayoutEffect,
   useRef,
   useState,
+  type ClipboardEvent,
   type KeyboardEvent,
   type ReactNode,
   type Ref,
@@ -15,6 +16,7 @@ import { directionOf, turnBefore } from '../ui/direction.ts';
 import { Icon } from '../ui/Icon.tsx';
 import { late } from '../ui/late.tsx';
 import { adoptText, joined, keepUnsentText, takeLostText, typedText } from '../unsent.ts';
+import type { UnsentFile } from '../unsentFiles.ts';
 import { AttachedFiles } from './AttachedFiles.tsx';
 import { AttachFile } from './AttachFile.tsx';
 import { filesIn, useFileDrop } from './useFileDrop.ts';
@@ -30,7 +32,8 @@ const LongText = late(async () => (await import('./LongText.tsx')).LongText);
  * The textbox is never removed: not while an answer streams, not when its chat was deleted. Enter sends, also while an answer
  * streams: the question is queued. Shift+Enter breaks the line; while an input method composes, its Enter is its own. Send and
  * Stop are one button with another word, so that a person who is on it with the keyboard stays there. Files come by the button,
- * by pasting and by dropping them anywhere on the page; they wait above the text. A long pasted text is offered as a file.
+ * by pasting and by dropping them anywhere on the page; they wait above the text. A long pasted text is offered as a file, and
+ * becomes one where a line of it is so long that the browser would lay it out anew, and slowly, for each letter.
  *
  * The textbox holds its text itself, and React knows only what the page shows of it (whether there is any, its direction): with
  * a book in the box, a letter takes no longer than in an empty one.
@@ -51,7 +54,7 @@ export function Composer({
   // The text in the box now, also between two presses in one task: sent text must not be sent again.
   const inBox = useRef(first);
   const textbox = useRef<HTMLTextAreaElement>(null);
-  const [pasted, setPasted] = useState('');
+  const [pasted, setPasted] = useState<Pasted>();
   const isOpening = useIsOpening();
   const wanted = useRef(false);
   useEffect(() => {
@@ -66,14 +69,14 @@ export function Composer({
   }, []);
   const attachments = useAttachments(chatId);
   const { attach } = attachments;
-  const isDropping = useFileDrop(attachments.attach);
+  const isDropping = useFileDrop(attach);
 
   // What the person typed, and what is put there for them.
   const keep = useCallback(
     (next: string): void => {
       inBox.current = next;
       setShape((before) => sameShape(before, shapeOf(next)));
-      if (next.length < LONG_TEXT) setPasted('');
+      if (next.length < LONG_TEXT) setPasted((before) => (before?.file ? before : undefined));
       keepUnsentText(chatId, next);
     },
     [chatId],
@@ -91,7 +94,7 @@ export function Composer({
       focus: () => focusQuietly(textbox.current),
       giveBack: (question) => {
         write(joined([plainText(question), inBox.current]));
-        void filesOf(question).then((files) => files.length > 0 && attach(files));
+        void filesOf(question).then(attach);
         textbox.current?.focus();
       },
     }),
@@ -132,6 +135,33 @@ export function Composer({
     wanted.current = false;
     if (isAside) send();
   });
+  const isOffered = pasted && (!pasted.file || attachments.files.includes(pasted.file));
+  const answerOffer = (act?: () => void): void => {
+    act?.();
+    setPasted(undefined);
+    textbox.current?.focus();
+  };
+  const movePasted = ({ text, file }: Pasted): void => {
+    if (!file) {
+      write(inBox.current.replace(text, ''));
+      void attach([asFile(text)]);
+    } else if (textbox.current) {
+      const { selectionStart, selectionEnd } = textbox.current;
+      attachments.remove(file);
+      textbox.current.setRangeText(text, selectionStart, selectionEnd, 'end');
+      keep(textbox.current.value);
+    }
+  };
+  const paste = (event: ClipboardEvent<HTMLTextAreaElement>): void => {
+    const files = filesIn(event.clipboardData);
+    const text = inTextbox(event.clipboardData.getData('text/plain'));
+    const isFile = files.length === 0 && text.split('\n').some((line) => line.length >= LONG_LINE);
+    if (files.length > 0 || isFile) event.preventDefault();
+    else turnBefore(event);
+    if (files.length > 0) void attach(files);
+    else if (isFile) void attach([asFile(text)]).then(([file]) => file && setPasted({ text, file }));
+    else if (text.length >= LONG_TEXT) setPasted({ text });
+  };
   const isEmpty = shape.isBlank && attachments.files.length === 0;
   const press = (event: KeyboardEvent): void => {
     if (!isPlainEnter(event)) return;
@@ -155,22 +185,15 @@ export function Composer({
       }}
     >
       <AttachedFiles attachments={attachments} onLast={() => textbox.current?.focus()} />
-      {pasted !== '' && (
+      {isOffered && (
         <LongText
-          text={pasted}
-          onAttach={() => {
-            write(inBox.current.replace(pasted, ''));
-            attach([new File([pasted], 'Pasted text.txt', { type: 'text/plain' })]);
-            setPasted('');
-            textbox.current?.focus();
-          }}
-          onKeep={() => {
-            setPasted('');
-            textbox.current?.focus();
-          }}
+          length={pasted.text.length}
+          isFile={pasted.file !== undefined}
+          onMove={() => answerOffer(() => movePasted(pasted))}
+          onKeep={() => answerOffer()}
         />
       )}
-      <AttachFile onAttach={attachments.attach} />
+      <AttachFile onAttach={attach} />
       <textarea
         ref={textbox}
         id={MESSAGE_BOX}
@@ -182,14 +205,7 @@ export function Composer({
         defaultValue={first}
         onChange={({ target }) => keep(target.value)}
         onKeyDown={press}
-        onPaste={(event) => {
-          const files = filesIn(event.clipboardData);
-          const words = event.clipboardData.getData('text/plain');
-          if (files.length === 0 && words.length >= LONG_TEXT) setPasted(inTextbox(words));
-          if (files.length === 0) return turnBefore(event);
-          event.preventDefault();
-          attachments.attach(files);
-        }}
+        onPaste={paste}
       />
       <button
         type="button"
@@ -210,6 +226,19 @@ export const MESSAGE_BOX = 'message-box';
 
 /** From how many code units on a text that is pasted is offered as a file. */
 const LONG_TEXT = 20_000;
+
+/** From how many code units on a line makes a pasted text a file: with 500,000, a browser needs a seventh of a second a letter. */
+const LONG_LINE = 100_000;
+
+/** A long text that was pasted; with the file that it became, where it did. */
+interface Pasted {
+  readonly text: string;
+  readonly file?: UnsentFile;
+}
+
+function asFile(text: string): File {
+  return new File([text], 'Pasted text.txt', { type: 'text/plain' });
+}
 
 /** A pasted text as a textbox keeps it. */
 function inTextbox(text: string): string {

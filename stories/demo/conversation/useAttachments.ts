@@ -10,8 +10,8 @@ import { useSentBefore } from './useSentBefore.ts';
 export interface Attachments extends Pick<Tray, 'release' | 'whenRead'> {
   /** In the order in which they were attached. */
   readonly files: readonly UnsentFile[];
-  /** Puts files after the others, and says which can't be taken, and why. */
-  readonly attach: (files: readonly File[]) => void;
+  /** Puts files after the others, and says which can't be taken, and why. Resolves to those that were; never rejects. */
+  readonly attach: (files: readonly File[]) => Promise<readonly UnsentFile[]>;
   readonly remove: (file: UnsentFile) => void;
 }
 
@@ -28,13 +28,13 @@ export function useAttachments(chatId: string): Attachments {
   }, [tray, fateOf]);
 
   const actions = useMemo(() => {
-    const attach = async (given: readonly File[]): Promise<void> => {
-      const { parts, refusals } = await tray.attach(given);
-      if (parts.length > 0) announce(`Attached ${parts.map(({ filename }) => filename).join(', ')}`);
-      if (refusals.length > 0) tell({ key: 'attach', text: refusals.join(' '), lasts: 15_000 });
-    };
     return {
-      attach: (given: readonly File[]) => void attach(given),
+      attach: async (given: readonly File[]) => {
+        const { files, refusals } = await tray.attach(given);
+        if (files.length > 0) announce(`Attached ${files.map(nameOf).join(', ')}`);
+        if (refusals.length > 0) tell({ key: 'attach', text: refusals.join(' '), lasts: 15_000 });
+        return files;
+      },
       remove: (file: UnsentFile) => {
         tray.remove(file);
         announce(`Removed ${nameOf(file)}`);

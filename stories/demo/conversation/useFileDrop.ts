@@ -1,7 +1,7 @@
 import { useEffect, useEffectEvent, useState } from 'react';
 
 /** Takes files that are dropped anywhere on the page. Returns whether some are dragged over it right now. */
-export function useFileDrop(onFiles: (files: readonly File[]) => void): boolean {
+export function useFileDrop(onFiles: (files: readonly File[]) => unknown): boolean {
   const [isOver, setOver] = useState(false);
   const take = useEffectEvent(onFiles);
   useEffect(() => {
