@@ -87,7 +87,6 @@ const FIRST = [
   'src/store/tables/usual.ts',
   'src/engine/session.ts',
   'src/store/tables/rarely.ts',
-  'stories/demo/firstChat.ts',
   'src/ai/request.ts',
 ];
 
