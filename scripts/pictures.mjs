@@ -25,7 +25,6 @@ const VIEWS = {
   Node: async (page) => {
     await view(page, 'Graph');
     await panelOf(page).getByRole('row').last().click();
-    await page.keyboard.press('Space');
   },
   Prompt: (page) => view(page, 'Prompt'),
   Cost: (page) => view(page, 'Cost'),
