@@ -72,7 +72,8 @@ function showFields(value: object, sight: Sight): object {
   return Object.fromEntries(shown.filter(([, inner]) => inner !== undefined));
 }
 
-function readable(read: () => unknown): unknown {
+/** What `read` returns, or a description of what it throws. */
+export function readable(read: () => unknown): unknown {
   try {
     return read();
   } catch (error) {

@@ -1,29 +1,20 @@
 import { setField } from '../copy.ts';
-import { reasonOf } from '../errors.ts';
-import { inWords } from '../fragment/plain.ts';
+import { inWords, readable } from '../fragment/plain.ts';
 import { isAwsSecret, isRandom, KEY_NAME, kindsIn, WHOLE_NAME, type SecretKind } from './kinds.ts';
 
 /**
  * Masking secrets in what leaves the page: each is replaced by a placeholder with its kind and a short hash, which shows
  * whether two places had the same one (shorter for a short secret, so that it can't be guessed). See `kinds.ts` for what tells
- * a secret; uncertain values stay. The walk is a loop that can pause, and long texts are read in pieces: no task takes long.
+ * a secret; uncertain values stay. The walk can pause, and long texts are read in pieces: no task takes long.
  */
 
 /**
- * A copy in which secrets are masked. Records keep their keys in order, unless a key is a secret itself. Values without keys
- * (dates, maps, errors) and values that can't be read are described, as `inspect()` does.
+ * A copy in which secrets are masked, made with a pause for the page after every 10 ms. Records keep their keys in order,
+ * unless a key is a secret itself. Values without keys (dates, maps, errors) and values that can't be read are described, as
+ * `inspect()` does.
  */
-export function mask(value: unknown, onMasked?: OnMasked): unknown {
-  return atOnce(masking(value, onMasked));
-}
-
-function atOnce<T>(steps: Generator<void, T>): T {
-  for (let step = steps.next(); ; step = steps.next()) if (step.done) return step.value;
-}
-
-/** Masks with a pause for the page after every 10 ms. `onMasked` is called for each secret, with its kind. */
-export async function maskInSlices(value: unknown, onMasked?: OnMasked): Promise<unknown> {
-  const steps = masking(value, onMasked);
+export async function maskInSlices(value: unknown, onMasked: OnMasked = () => {}): Promise<unknown> {
+  const steps = masking(value, '', { open: new Set(), masked: new Map(), onMasked, work: 0 });
   for (let until = performance.now() + SLICE; ;) {
     const step = steps.next();
     if (step.done) return step.value;
@@ -41,104 +32,64 @@ const SLICE = 10;
 
 // ------------------------------------------------------------------ the walk
 
-/** An object that is being copied, and which of its keys comes next. */
-interface Place {
-  readonly source: Readonly<Record<string | number, unknown>>;
-  readonly target: Record<string | number, unknown> | unknown[];
-  /** The keys; for a list, its length. */
-  readonly keys: readonly string[] | number;
-  at: number;
-  /** The name under which it stands; it holds for the items of a list, too. */
-  readonly name: string;
-  /** The objects that are being read for this copy: the object, and the one that it stands for. */
-  readonly own: readonly object[];
-}
-
 interface Walk {
-  readonly places: Place[];
+  /** The objects on the way from the root to here. */
   readonly open: Set<object>;
   /** The masked copy of each object, under a name that announces secrets and under any other: a shared object is read once. */
   readonly masked: Map<string, Map<object, unknown>>;
   readonly onMasked: OnMasked;
+  /** Characters that were read since the last check of the time; a value counts as some, too. */
+  work: number;
 }
 
 /** The deepest level; deeper ones are cut. No snapshot is as deep. */
 const MAX_DEPTH = 1000;
-/** How many characters are read between two checks of the time; a value counts as some, too. */
+/** {@link Walk.work} between two checks of the time, and of a value. */
 const STEP = 20_000;
 const VALUE = 50;
 
-function* masking(value: unknown, onMasked: OnMasked = () => {}): Generator<void, unknown> {
-  const target: unknown[] = [];
-  const walk: Walk = { places: [], open: new Set(), masked: new Map(), onMasked };
-  const { places, open } = walk;
-  places.push({ source: [value] as never, target, keys: 1, at: 0, name: '', own: [] });
-  let work = 0;
-  for (let place = places.at(-1); place; place = places.at(-1)) {
-    const { source, keys, own } = place;
-    const isList = typeof keys === 'number';
-    if (place.at === (isList ? keys : keys.length)) {
-      for (const object of own) open.delete(object);
-      places.pop();
-      continue;
-    }
-    const key = isList ? place.at : (keys[place.at] as string);
-    place.at += 1;
-    const found = valueAt(source, key, isList ? place.name : (key as string), walk);
-    if (typeof found === 'string') work += found.length;
-    const masked =
-      found instanceof LongText
-        ? underName(found.text, yield* maskingText(found.text, onMasked), found.name, onMasked)
-        : found;
-    setField(place.target, typeof key === 'string' ? maskText(key, onMasked) : key, masked);
-    work += VALUE;
-    if (work < STEP) continue;
-    work = 0;
+/** Masks a value under its name; the name holds for the items of a list, too. Never throws. */
+function* masking(value: unknown, name: string, walk: Walk): Generator<void, unknown> {
+  walk.work += VALUE + (typeof value === 'string' ? value.length : 0);
+  if (walk.work >= STEP) {
+    walk.work = 0;
     yield;
   }
-  return target[0];
-}
-
-/** The masked value of a key; an object is begun, and a long text is left for later. Never throws. */
-function valueAt(source: Place['source'], key: string | number, name: string, walk: Walk): unknown {
-  try {
-    const value = source[key];
-    if (typeof value === 'string') return maskNamed(value, name, walk.onMasked);
-    return typeof value === 'object' && value !== null ? begin(value, name, walk) : value;
-  } catch (error) {
-    return maskText(`[unreadable: ${reasonOf(error)}]`, walk.onMasked);
-  }
-}
-
-/** Begins the copy of an object, unless it is described in words. */
-function begin(value: object, name: string, walk: Walk): unknown {
+  if (typeof value === 'string')
+    return underName(value, yield* maskingText(value, walk.onMasked), name, walk.onMasked);
+  if (typeof value !== 'object' || value === null) return value;
+  if (walk.open.has(value)) return '[circular]';
+  if (walk.open.size > MAX_DEPTH) return '[too deep]';
   const under = tellsOf(name) ? name : '';
   const known = walk.masked.get(under) ?? new Map<object, unknown>();
   walk.masked.set(under, known);
-  const own: object[] = [];
-  for (let object = value; ;) {
-    if (walk.open.has(object) || own.includes(object)) return '[circular]';
-    if (walk.places.length + own.length > MAX_DEPTH) return '[too deep]';
-    if (known.has(object)) return known.get(object);
-    own.push(object);
-    const words = inWords(object);
-    if (words !== undefined) return maskText(words, walk.onMasked);
-    const { toJSON } = object as { toJSON?: unknown };
-    if (Array.isArray(object) || typeof toJSON !== 'function') break;
-    const data: unknown = toJSON.call(object, name);
-    if (typeof data === 'string') return maskNamed(data, name, walk.onMasked);
-    if (typeof data !== 'object' || data === null) return data;
-    object = data;
+  if (known.has(value)) return known.get(value);
+  walk.open.add(value);
+  const copy = yield* maskingObject(value, name, walk);
+  walk.open.delete(value);
+  known.set(value, copy);
+  return copy;
+}
+
+function* maskingObject(value: object, name: string, walk: Walk): Generator<void, unknown> {
+  const told = readable(() => inWords(value) ?? dataOf(value, name));
+  if (told !== value) return yield* masking(told, name, walk);
+  const keys = readable(() => Object.keys(value));
+  if (!Array.isArray(keys)) return keys;
+  const copy = Array.isArray(value) ? [] : {};
+  for (const key of keys as string[]) {
+    const item = readable(() => (value as Readonly<Record<string, unknown>>)[key]);
+    const isPlain = typeof item !== 'string' && typeof item !== 'object';
+    const masked = isPlain ? item : yield* masking(item, Array.isArray(value) ? name : key, walk);
+    setField(copy, maskText(key, walk.onMasked), masked);
   }
-  const source = own.at(-1) as object;
-  const target = Array.isArray(source) ? [] : {};
-  const keys = Array.isArray(source) ? source.length : Object.keys(source);
-  for (const object of own) {
-    known.set(object, target);
-    walk.open.add(object);
-  }
-  walk.places.push({ source: source as never, target, keys, at: 0, name, own });
-  return target;
+  return copy;
+}
+
+/** What an object gives as JSON, or itself. */
+function dataOf(value: object, name: string): unknown {
+  const { toJSON } = value as { toJSON?: unknown };
+  return Array.isArray(value) || typeof toJSON !== 'function' ? value : toJSON.call(value, name);
 }
 
 /** Whether a name announces a secret: a random value, or any value. */
@@ -146,12 +97,7 @@ function tellsOf(name: string): '' | 'drawn' | 'any' {
   return WHOLE_NAME.test(name) ? 'any' : KEY_NAME.test(name) ? 'drawn' : '';
 }
 
-/** Masks a text that stands under a name; the name may be the only sign of a secret. */
-function maskNamed(text: string, name: string, onMasked: OnMasked): string | LongText {
-  if (text.length > LONG) return new LongText(text, name);
-  return underName(text, maskText(text, onMasked), name, onMasked);
-}
-
+/** The masked text, or a placeholder where the name is the only sign of a secret. */
 function underName(text: string, masked: string, name: string, onMasked: OnMasked): string {
   if (masked !== text || text === '' || name === '' || isPlaceholder(text)) return masked;
   const told = tellsOf(name);
@@ -163,28 +109,19 @@ function underName(text: string, masked: string, name: string, onMasked: OnMaske
 
 /** A text without the secrets in it. */
 export function maskText(text: string, onMasked: OnMasked = () => {}): string {
-  return text.length < SHORTEST || UUID.test(text) ? text : atOnce(maskingText(text, onMasked));
+  const steps = maskingText(text, onMasked);
+  for (let step = steps.next(); ; step = steps.next()) if (step.done) return step.value;
 }
 
-/** Yields before each piece of a long text. */
+/** Yields before each further piece of a long text. */
 function* maskingText(text: string, onMasked: OnMasked): Generator<void, string> {
-  const masked: string[] = [];
+  if (text.length < SHORTEST || UUID.test(text)) return text;
+  let masked = '';
   for (const piece of piecesOf(maskBlocks(text, onMasked))) {
-    yield;
-    masked.push(maskPiece(piece, onMasked));
+    if (masked !== '') yield;
+    masked += maskPiece(piece, onMasked);
   }
-  return withAwsSecrets(masked.join(''), onMasked);
-}
-
-/** A text that takes too long to mask at once, and the name that it stands under. */
-class LongText {
-  readonly text: string;
-  readonly name: string;
-
-  constructor(text: string, name: string) {
-    this.text = text;
-    this.name = name;
-  }
+  return withAwsSecrets(masked, onMasked);
 }
 
 /** The shortest secret with its name: `pwd=1234`. */
