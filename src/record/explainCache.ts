@@ -7,7 +7,7 @@ import { findModel } from '../tokens/models.ts';
 import { dollars, pricesAt } from '../tokens/spending.ts';
 import { estimateTokenizer } from '../tokens/tokenizer.ts';
 import { changeBetween, headsOf, type CacheCause, type Change } from './change.ts';
-import { MENDS, wordsFor } from './mends.ts';
+import { wordsFor } from './mends.ts';
 import type { RecordedRequest } from './record.ts';
 import { jsonOf, type Section } from './sections.ts';
 
@@ -99,8 +99,7 @@ export async function explainCache(engine: Asked, requestId: string): Promise<Ca
     seesTools,
     settings: changedSettings(before, now),
   };
-  const mend = found.cause && found.state !== 'kept' ? MENDS[found.cause] : undefined;
-  return { ...verdict, why: wordsFor(verdict), ...(mend && { mend }) };
+  return { ...verdict, ...wordsFor(verdict) };
 }
 
 /** The latest request of the same model on the chain of this request's answer; else the latest of another model. */

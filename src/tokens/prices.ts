@@ -195,7 +195,7 @@ export const PRICE_TABLE: readonly ModelInfo[] = TABLE.split('\n\n').flatMap((gr
     const cached = { ...(cacheRead && { cacheRead }), ...(cacheWrite && { cacheWrite }) };
     const prices = { input, output, ...cached, ...longPrompt } as ModelPrices;
     const limits = { context: context ?? null, output: answer ?? null };
-    const counted = encoding === 'o200k' && { encoding };
+    const counted = encoding === 'o200k' && { encoding: encoding as 'o200k' };
     return { id: `${provider}:${model}`, ...limits, prices, asOf, source, ...counted };
   });
 });
