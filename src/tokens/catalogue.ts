@@ -24,8 +24,7 @@ const told = new Map<string, ModelInfo>();
 
 /** Keeps a model. Throws `invalid-options`. */
 export function register(model: ModelEntry): void {
-  const rules = { row: 'registerModel()', code: 'invalid-options', asOf: today() } as const;
-  keep([readFrom('The model', () => checkModel(model, rules))]);
+  keep([readFrom('The model', () => checkModel(model, 'registerModel()', today(), 'invalid-options'))]);
 }
 
 /** Keeps the models of a table, or of the table at an address; returns how many. */
@@ -69,8 +68,8 @@ function fullId(id: string, inTable: readonly string[]): string {
 /** Snapshots whose prices aren't those of the model of the same name without a date. */
 const OF_ITS_OWN: ReadonlySet<string> = new Set(['gpt-4o-2024-05-13']);
 
-function only(ids: readonly string[]): string {
-  return ids.length === 1 ? (ids[0] ?? '') : '';
+function only([id = '', ...others]: readonly string[]): string {
+  return others.length === 0 ? id : '';
 }
 
 function keep(models: readonly ModelInfo[]): number {
@@ -89,44 +88,50 @@ function builtIn(): Promise<readonly ModelInfo[]> {
 // ------------------------------------------------------------------ tables from outside
 
 async function fetchJson(address: string, signal: AbortSignal | undefined): Promise<unknown> {
-  const text = await fetchText(address, signal).catch((cause: unknown) => {
-    if (signal?.aborted) throw new ContextError('aborted', 'Loading models was aborted.', { cause });
-    const message = `The models at ${reasonOf(address)} could not be loaded: ${reasonOf(cause)}. Those known before still are.`;
-    throw new ContextError('store-unavailable', message, { details: { address }, cause });
-  });
+  const where = reasonOf(address);
+  const refuse = (code: ContextErrorCode, message: string, cause: unknown): never => {
+    throw new ContextError(code, message, { details: { address }, cause });
+  };
+  const fetchText = async (): Promise<string> => {
+    const response = await fetch(address, signal ? { signal } : {});
+    if (!response.ok) throw new Error(`${response.status} ${response.statusText}`.trim());
+    return response.text();
+  };
+  const text = await fetchText().catch((cause: unknown) =>
+    signal?.aborted
+      ? refuse('aborted', 'Loading models was aborted.', cause)
+      : refuse(
+          'store-unavailable',
+          `The models at ${where} could not be loaded: ${reasonOf(cause)}. Those known before still are.`,
+          cause,
+        ),
+  );
   try {
     return JSON.parse(text);
   } catch (cause) {
-    const message = `What came from ${reasonOf(address)} is no JSON: ${JSON.stringify(text.slice(0, 60))}`;
-    throw new ContextError('invalid-import', message, { details: { address }, cause });
+    const begin = JSON.stringify(text.slice(0, 60));
+    return refuse('invalid-import', `What came from ${where} is no JSON: ${begin}`, cause);
   }
-}
-
-async function fetchText(address: string, signal: AbortSignal | undefined): Promise<string> {
-  const response = await fetch(address, signal ? { signal } : {});
-  if (!response.ok) throw new Error(`${response.status} ${response.statusText}`.trim());
-  return response.text();
 }
 
 function readRows(table: unknown, asOf: string): ModelInfo[] {
   try {
     if (!Array.isArray(table)) return catalogueRows(table, asOf);
-    return table.map((value, i) => checkModel(value, { row: `models[${i}]`, code: 'invalid-import', asOf }));
+    return table.map((value, i) => checkModel(value, `models[${i}]`, asOf));
   } catch (cause) {
     if (isContextError(cause)) throw cause;
     throw new ContextError('invalid-import', `The models can't be read: ${reasonOf(cause)}.`, { cause });
   }
 }
 
+/** models.dev writes 0 for an unknown limit. */
 function catalogueRows(catalogue: unknown, asOf: string): ModelInfo[] {
   return recordsIn(catalogue).flatMap(([provider, { models }]) =>
     recordsIn(models, provider, 'models').map(([model, { name, cost, limit }]) => {
-      const value = { id: `${provider}:${model}`, name, ...limitsOf(limit), prices: pricesOf(cost) };
-      return checkModel(value, {
-        row: reasonOf(`${provider}.models.${model}`),
-        code: 'invalid-import',
-        asOf,
-      });
+      const { context, output } = Object(limit) as Fields;
+      const limits = { context: context || null, output: output || null };
+      const value = { id: `${provider}:${model}`, name, ...limits, prices: pricesOf(cost) };
+      return checkModel(value, reasonOf(`${provider}.models.${model}`), asOf);
     }),
   );
 }
@@ -149,116 +154,99 @@ function isRecord(value: unknown): value is Fields {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
-/** models.dev writes 0 for an unknown limit. */
-function limitsOf(limit: unknown): Fields {
-  const { context, output } = Object(limit) as Fields;
-  return { context: context || null, output: output || null };
-}
-
+/** models.dev lists the prices of long prompts; we store their ratio to the plain prices. */
 function pricesOf(cost: unknown): unknown {
   if (!isRecord(cost)) return cost;
   const { input, output, cache_read: cacheRead, cache_write: cacheWrite, reasoning, ...more } = cost;
-  const longPrompt = longPromptOf(input, output, more['context_over_200k']);
-  return { input, output, cacheRead, cacheWrite, reasoning, longPrompt };
-}
-
-/** models.dev lists the prices of long prompts; we store their ratio to the plain prices. */
-function longPromptOf(input: unknown, output: unknown, over: unknown): unknown {
-  const dearer = Object(over) as Fields;
+  const over = Object(more['context_over_200k']) as Fields;
   const times = {
-    input: Number(dearer['input']) / Number(input),
-    output: Number(dearer['output']) / Number(output),
+    input: Number(over['input']) / Number(input),
+    output: Number(over['output']) / Number(output),
   };
-  return times.input >= 1 && times.output >= 1 ? { above: 200_000, ...times } : undefined;
+  const isDearer = times.input >= 1 && times.output >= 1;
+  const longPrompt = isDearer ? { above: 200_000, ...times } : undefined;
+  return { input, output, cacheRead, cacheWrite, reasoning, longPrompt };
 }
 
 // ------------------------------------------------------------------ one row
 
-interface RowRules {
-  /** How an error names it. */
-  readonly row: string;
-  readonly code: ContextErrorCode;
-  /** The day of a row that names none. */
-  readonly asOf: string;
-}
-
 /** A row as it is kept: without unknown fields, and with null for limits and prices that it does not name. */
-function checkModel(value: unknown, rules: RowRules): ModelInfo {
-  const { prices, ...kept } = fieldsIn(value, FIELDS, '', rules);
-  const { longPrompt, ...plain } = prices ? fieldsIn(prices, PRICES, 'prices.', rules) : {};
-  const long = longPrompt
-    ? { longPrompt: fieldsIn(longPrompt, LONG_PROMPT, 'prices.longPrompt.', rules) }
-    : {};
-  const { asOf } = rules;
-  const model = { context: null, output: null, asOf, ...kept, prices: prices ? { ...plain, ...long } : null };
-  return model as unknown as ModelInfo;
-}
-
-/** The fields of a record that these forms know. A field that looks like a price and is none that we know is refused. */
-function fieldsIn(value: unknown, forms: Forms, path: string, { row, code }: RowRules): Fields {
-  const refuse = (field: string, complaint: string, found: unknown): never => {
-    const message = `${row}: ${path}${reasonOf(field)} ${complaint}.`;
-    throw new ContextError(code, message, { details: { row, field: path + field, value: found } });
+function checkModel(
+  value: unknown,
+  row: string,
+  asOf: string,
+  code: ContextErrorCode = 'invalid-import',
+): ModelInfo {
+  /** The fields of a record that these forms know. A field that looks like a price and is none that we know is refused. */
+  const fieldsIn = (record: unknown, forms: Forms, path: string): Record<string, unknown> => {
+    const refuse = (field: string, complaint: string, found: unknown): never => {
+      const message = `${row}: ${path}${reasonOf(field)} ${complaint}.`;
+      throw new ContextError(code, message, { details: { row, field: path + field, value: found } });
+    };
+    const known: Record<string, unknown> = {};
+    for (const [field, found] of Object.entries(Object(record) as Fields)) {
+      if (found === undefined || found === null) continue;
+      if (Object.hasOwn(forms, field)) known[field] = found;
+      else if (path !== '' || /pric|cost/i.test(field))
+        refuse(field, `is unknown; what can stand here: ${Object.keys(forms).join(', ')}`, found);
+    }
+    for (const [field, [has, what, isNeeded]] of Object.entries(forms)) {
+      const found = known[field];
+      const isThere = isNeeded || found !== undefined;
+      if (isThere && !has(found)) refuse(field, `must be ${what}, and is ${shown(found)}`, found);
+    }
+    return known;
   };
-  const known: Record<string, unknown> = {};
-  for (const [field, found] of Object.entries(Object(value) as Fields)) {
-    if (found === undefined) continue;
-    if (Object.hasOwn(forms, field)) known[field] = found;
-    else if (path !== '' || /pric|cost/i.test(field))
-      refuse(field, `is unknown; what can stand here: ${Object.keys(forms).join(', ')}`, found);
-  }
-  for (const [field, [has, what]] of Object.entries(forms))
-    if (!has(known[field])) refuse(field, `must be ${what}, and is ${shown(known[field])}`, known[field]);
-  return known;
+  const model = { context: null, output: null, prices: null, asOf, ...fieldsIn(value, FIELDS, '') };
+  if (model.prices === null) return model as unknown as ModelInfo;
+  const prices = fieldsIn(model.prices, PRICES, 'prices.');
+  const long = prices['longPrompt'];
+  const longPrompt = long ? { longPrompt: fieldsIn(long, LONG_PROMPT, 'prices.longPrompt.') } : {};
+  return { ...model, prices: { ...prices, ...longPrompt } } as unknown as ModelInfo;
 }
 
-/** A field's check, and its description for errors. */
-type Form = readonly [has: (value: unknown) => boolean, what: string];
+/** A field's check, its description for errors, and whether it must be there; null is as good as nothing. */
+type Form = readonly [has: (value: unknown) => boolean, what: string, isNeeded?: true];
 type Forms = Readonly<Record<string, Form>>;
 
-function text(form: RegExp, what: string): Form {
-  return [(value) => typeof value === 'string' && form.test(value), what];
+function text(form: RegExp): Form[0] {
+  return (value) => typeof value === 'string' && form.test(value);
 }
 
-function amount(least: number, what: string): Form {
-  return [(value) => typeof value === 'number' && value >= least && value < Infinity, what];
+function amount(least: number): Form[0] {
+  return (value) => typeof value === 'number' && value >= least && value < Infinity;
 }
 
-function optional([has, what]: Form): Form {
-  return [(value) => value === undefined || has(value), what];
-}
-
-function nullable([has, what]: Form): Form {
-  return optional([(value) => value === null || has(value), `${what}, or null`]);
-}
-
-const LIMIT = nullable(amount(1, 'a number of tokens'));
-const PRICE = amount(0, 'US dollars per million tokens');
+const TEXT: Form = [text(/^/), 'a text'];
+const LIMIT: Form = [amount(1), 'a number of tokens'];
+const PRICE: Form = [amount(0), 'US dollars per million tokens'];
+const FACTOR: Form = [amount(0), 'how many times the price', true];
+const RECORD: Form = [isRecord, 'a record'];
 
 const FIELDS: Forms = {
-  id: text(/^[^:]+:./, 'like "provider:model"'),
-  name: optional(text(/^/, 'a text')),
+  id: [text(/^[^:]+:./), 'like "provider:model"', true],
+  name: TEXT,
   context: LIMIT,
   output: LIMIT,
-  prices: nullable([isRecord, 'a record']),
-  asOf: optional(text(/^\d{4}-\d\d-\d\d$/, 'a day like "2026-11-21"')),
-  source: optional(text(/^/, 'a text')),
-  encoding: optional(text(/^(?:o200k|cl100k)$/, 'o200k or cl100k')),
+  prices: RECORD,
+  asOf: [text(/^\d{4}-\d\d-\d\d$/), 'a day like "2026-11-21"'],
+  source: TEXT,
+  encoding: [text(/^(?:o200k|cl100k)$/), 'o200k or cl100k'],
 };
 
 const PRICES: Forms = {
-  input: PRICE,
-  output: PRICE,
-  cacheRead: optional(PRICE),
-  cacheWrite: optional(PRICE),
-  reasoning: optional(PRICE),
-  longPrompt: optional([isRecord, 'a record']),
+  input: [PRICE[0], PRICE[1], true],
+  output: [PRICE[0], PRICE[1], true],
+  cacheRead: PRICE,
+  cacheWrite: PRICE,
+  reasoning: PRICE,
+  longPrompt: RECORD,
 };
 
 const LONG_PROMPT: Forms = {
-  above: amount(1, 'a number of tokens'),
-  input: amount(0, 'how many times the price'),
-  output: amount(0, 'how many times the price'),
+  above: [amount(1), 'a number of tokens', true],
+  input: FACTOR,
+  output: FACTOR,
 };
 
 function shown(value: unknown): string {

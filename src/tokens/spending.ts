@@ -34,10 +34,11 @@ export function spendingOf(
   const usage = measuredUsage({ metadata: chatMetadata });
   const told = usage ? [{ usage, isOne: false }] : messages.map(toldBy).filter((one) => one !== null);
   if (told.length === 0) return null;
+  const sumOf = (all: readonly TokensByKind[]): TokensByKind =>
+    ofKinds((kind) => all.reduce((sum, one) => sum + one[kind], 0));
   const tokens = sumOf(told.map((one) => byKind(one.usage)));
   const cost = prices ? sumOf(told.map((one) => billOf(one, prices))) : null;
-  const total = cost && KINDS.reduce((sum, kind) => sum + cost[kind], 0);
-  return { of: usage ? 'chat' : 'messages', tokens, cost: cost && { ...cost, total: total ?? 0 } };
+  return { of: usage ? 'chat' : 'messages', tokens, cost: cost && { ...cost, total: total(cost) } };
 }
 
 function byKind(usage: MeasuredUsage): TokensByKind {
@@ -53,30 +54,25 @@ function byKind(usage: MeasuredUsage): TokensByKind {
 
 const KINDS = ['input', 'cacheRead', 'cacheWrite', 'output', 'reasoning'] as const;
 
-function sumOf(all: readonly TokensByKind[]): TokensByKind {
-  const sum = { input: 0, cacheRead: 0, cacheWrite: 0, output: 0, reasoning: 0 };
-  for (const one of all) for (const kind of KINDS) sum[kind] += one[kind];
-  return sum;
+function ofKinds(make: (kind: keyof TokensByKind) => number): TokensByKind {
+  return Object.fromEntries(KINDS.map((kind) => [kind, make(kind)])) as unknown as TokensByKind;
+}
+
+function total(cost: TokensByKind): number {
+  return KINDS.reduce((sum, kind) => sum + cost[kind], 0);
 }
 
 /** In US dollars. What has no price of its own costs what it is a kind of: input or output. */
 function billOf({ usage, isOne }: Told, prices: ModelPrices): TokensByKind {
-  const rate = isOne ? pricesAt(prices, usage.input ?? 0) : prices;
-  const { input, output, cacheRead = input, cacheWrite = input, reasoning = output } = rate;
+  const { input, output, ...own } = isOne ? pricesAt(prices, usage.input ?? 0) : prices;
+  const rates = { input, output, cacheRead: input, cacheWrite: input, reasoning: output, ...own };
   const tokens = byKind(usage);
-  return {
-    input: dollars(tokens.input, input),
-    cacheRead: dollars(tokens.cacheRead, cacheRead),
-    cacheWrite: dollars(tokens.cacheWrite, cacheWrite),
-    output: dollars(tokens.output, output),
-    reasoning: dollars(tokens.reasoning, reasoning),
-  };
+  return ofKinds((kind) => dollars(tokens[kind], rates[kind]));
 }
 
 /** What one answer cost, in US dollars. */
 export function priceOf(told: Told, prices: ModelPrices): number {
-  const bill = billOf(told, prices);
-  return KINDS.reduce((sum, kind) => sum + bill[kind], 0);
+  return total(billOf(told, prices));
 }
 
 /** Tokens at a price per million of them, in US dollars. */
@@ -88,17 +84,12 @@ export function dollars(tokens: number, price: number): number {
 export function pricesAt(prices: ModelPrices, inputTokens: number): ModelPrices {
   const { longPrompt, ...plain } = prices;
   if (!longPrompt || inputTokens <= longPrompt.above) return plain;
-  const { input, output, cacheRead, cacheWrite, reasoning } = plain;
-  return {
-    input: times(input, longPrompt.input),
-    output: times(output, longPrompt.output),
-    ...(cacheRead === undefined ? {} : { cacheRead: times(cacheRead, longPrompt.input) }),
-    ...(cacheWrite === undefined ? {} : { cacheWrite: times(cacheWrite, longPrompt.input) }),
-    ...(reasoning === undefined ? {} : { reasoning: times(reasoning, longPrompt.output) }),
-  };
-}
-
-/** Without the last digits that binary fractions leave: 0.1 three times is 0.3. */
-function times(price: number, factor: number): number {
-  return Number((price * factor).toPrecision(6));
+  const dearer = { ...plain };
+  for (const kind of KINDS) {
+    const factor = kind === 'output' || kind === 'reasoning' ? longPrompt.output : longPrompt.input;
+    // Without the last digits that binary fractions leave: 0.1 three times is 0.3.
+    const price = Number(((plain[kind] ?? 0) * factor).toPrecision(6));
+    if (plain[kind] !== undefined) dearer[kind] = price;
+  }
+  return dearer;
 }
