@@ -2,6 +2,7 @@ import {
   compareAt,
   hasWords,
   isGone,
+  keptIfEqual,
   parentOf,
   holds,
   recordAt,
@@ -65,8 +66,6 @@ export class Branches {
   deleted: readonly Way[] = [];
   readonly #chat: ChatValue;
   readonly #records = new Map<string, RecordWays>();
-  /** Records whose ways depend on the content of a message, by its key. */
-  readonly #watching = new Map<string, Set<string>>();
 
   constructor(chat: ChatValue) {
     this.#chat = chat;
@@ -83,7 +82,9 @@ export class Branches {
       if (record !== undefined && this.#chat.ends.has(record)) stale.add(record);
     }
     const touched = new Set([...stale, ...ends]);
-    for (const key of messages) for (const record of this.#watching.get(key) ?? []) touched.add(record);
+    const changed = new Set(messages);
+    for (const [id, { watched }] of this.#records)
+      if (watched.some((key) => changed.has(key))) touched.add(id);
     let isChanged = false;
     for (const id of touched) if (this.#look(id, stale.has(id))) isChanged = true;
     return isChanged && this.#show();
@@ -96,34 +97,25 @@ export class Branches {
     const goesOn = before && !isStale ? continued(this.#chat, record, before) : undefined;
     const next = goesOn ?? derived(this.#chat, record);
     this.#records.set(id, next);
-    for (const key of before?.watched ?? []) {
-      const watching = this.#watching.get(key);
-      watching?.delete(id);
-      if (watching?.size === 0) this.#watching.delete(key);
-    }
-    for (const key of next.watched) this.#watching.set(key, (this.#watching.get(key) ?? new Set()).add(id));
     return before?.ways !== next.ways;
   }
 
   #show(): boolean {
-    const all: Way[] = [];
-    for (const { ways } of this.#records.values()) all.push(...ways);
-    all.sort(compareWays);
-    const known = new Map<string, Way>();
-    for (const way of [...this.live, ...this.deleted]) known.set(way.id, way);
-    const spared = all.every(({ deleted }) => deleted) ? lastDeleted(all) : undefined;
-    const [ways, deleted]: [Way[], Way[]] = [[], []];
-    for (const way of all) {
-      if (way.deleted && way !== spared) deleted.push(keptWay(known, way));
-      else ways.push(way);
-    }
+    const { live, deleted } = this;
+    const all = [...this.#records.values()].flatMap(({ ways }) => ways).toSorted(compareWays);
+    const known = new Map([...live, ...deleted].map((way) => [way.id, way]));
+    const kept = (way: Way): Way => keptIfEqual(known.get(way.id), way);
+    const spared = all.every((way) => way.deleted) ? lastDeleted(all) : undefined;
+    const isLive = (way: Way): boolean => !way.deleted || way === spared;
+    const ways = all.filter(isLive);
     const names = uniqueNames(ways.map(({ name }) => name));
-    const live: Way[] = [];
-    for (const [i, way] of ways.entries()) live.push(keptWay(known, shownAs(way, names[i] as string)));
-    const isSame = sameList(live, this.live) && sameList(deleted, this.deleted);
-    if (!sameList(live, this.live)) this.live = live;
-    if (!sameList(deleted, this.deleted)) this.deleted = deleted;
-    return !isSame;
+    const shown = ways.map((way, i) => kept(shownAs(way, names[i] as string)));
+    this.live = keptList(live, shown);
+    this.deleted = keptList(
+      deleted,
+      all.filter((way) => !isLive(way)).map((way) => kept(way)),
+    );
+    return this.live !== live || this.deleted !== deleted;
   }
 }
 
@@ -144,20 +136,9 @@ function shownAs(way: Way, name: string): Way {
   return { ...live, name };
 }
 
-/** The known way, if it is equal. */
-function keptWay(known: ReadonlyMap<string, Way>, way: Way): Way {
-  const before = known.get(way.id);
-  if (!before || before.deleted !== way.deleted) return way;
-  for (const key of WORDS) if (before[key] !== way[key]) return way;
-  return before;
-}
-
-const WORDS = ['end', 'head', 'at', 'createdAt', 'name', 'isNamed'] as const;
-
-function sameList(a: readonly Way[], b: readonly Way[]): boolean {
-  if (a.length !== b.length) return false;
-  for (const [i, way] of a.entries()) if (way !== b[i]) return false;
-  return true;
+/** The known list, where it holds the same. */
+function keptList(known: readonly Way[], now: readonly Way[]): readonly Way[] {
+  return known.length === now.length && known.every((way, i) => way === now[i]) ? known : now;
 }
 
 // ------------------------------------------------------------------ the ways of one record

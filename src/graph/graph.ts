@@ -231,17 +231,15 @@ export function compareAt(a: Pick<MessageRecord, 'at' | 'key'>, b: typeof a): nu
   return a.at - b.at || (a.key < b.key ? -1 : a.key > b.key ? 1 : 0);
 }
 
-/** How an id is looked up: see {@link findKey}. */
-export interface Lookup {
-  /** The chain on which an id is looked up first, by its last message. */
-  readonly head: string | null;
-}
-
 /**
  * The key that an argument refers to: a key itself, or for an id its message on the chain of `head`, else its newest message.
  * Undefined where the chat has no such message, or the reserved one was removed.
  */
-export function findKey(chat: ChatValue, idOrKey: string, { head }: Lookup): string | undefined {
+export function findKey(
+  chat: ChatValue,
+  idOrKey: string,
+  { head }: { readonly head: string | null },
+): string | undefined {
   if (idOrKey.startsWith('key:')) return chat.messages.has(idOrKey) ? idOrKey : undefined;
   const records = keysWithId(chat, idOrKey)
     .map((key) => recordAt(chat, key) as MessageRecord)
@@ -294,16 +292,21 @@ export function isVisible(record: MessageRecord, growingOf: GrowingOf = NO_GROWT
   return version.parts > 0 || (version.status === 'complete' && hasWords(version));
 }
 
-// ------------------------------------------------------------------ content
+/** The known value, where all fields are equal: who selects it sees no change. */
+export function keptIfEqual<T extends object>(known: T | undefined, now: T): T {
+  const keys = Object.keys(now) as (keyof T)[];
+  const isSame = known && keys.length === Object.keys(known).length;
+  return isSame && keys.every((key) => known[key] === now[key]) ? known : now;
+}
 
-const NO_METADATA = {};
+// ------------------------------------------------------------------ content
 
 /** The texts of a message as the person wrote them, in order, joined by a space: without what reminders added. */
 export function textOf(message: UIMessage): string {
   const texts = message.parts.map((part) =>
     part.type === 'text' ? (part as { text: string }).text : undefined,
   );
-  const { reminders } = (message.metadata ?? NO_METADATA) as { reminders?: unknown };
+  const { reminders } = Object(message.metadata) as { reminders?: unknown };
   if (Array.isArray(reminders)) for (const mark of reminders.toReversed()) cutReminder(texts, mark);
   return texts.filter((text) => text !== undefined).join(' ');
 }

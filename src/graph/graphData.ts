@@ -6,6 +6,7 @@ import {
   type ChatValue,
   type MessageRecord,
   isVisible,
+  keptIfEqual,
   type GrowingOf,
 } from './graph.ts';
 import { infoOf } from './messages.ts';
@@ -34,15 +35,24 @@ export function graphData(
   { branches, checkpoints }: GraphPointers,
   growingOf?: GrowingOf,
 ): GraphData {
-  const shown = shownFrom(chat, growingOf);
+  const shown = (record: MessageRecord | undefined): MessageRecord | undefined => {
+    let at = record;
+    while (at && !isVisible(at, growingOf)) at = parentOf(chat, at);
+    return at;
+  };
   const records = [...eachRecord(chat)].filter((record) => isVisible(record, growingOf));
-  const before = (record: MessageRecord): MessageRecord | undefined =>
-    shown(parentOf(chat, record)?.key ?? null);
   return {
     chatId,
-    nodes: records.toSorted(compareAt).map((record) => graphNode(chat, record, before(record), growingOf)),
+    nodes: records.toSorted(compareAt).map((record) => {
+      const parent = shown(parentOf(chat, record));
+      const { id, key, name: role, preview: content, createdAt } = infoOf(chat, record, growingOf);
+      const place = { parentId: parent?.id ?? null, parentKey: parent?.key ?? null, at: record.at };
+      const node = keptIfEqual(nodes.get(record), { id, key, role, content, createdAt, ...place });
+      nodes.set(record, node);
+      return node;
+    }),
     branches: branches.map(({ name, head, isActive }) => {
-      const record = shown(head);
+      const record = shown(recordAt(chat, head));
       return { name, headMessageId: record?.id ?? null, headKey: record?.key ?? null, isActive };
     }),
     checkpoints: checkpoints.flatMap(({ name, key }) => {
@@ -52,43 +62,5 @@ export function graphData(
   };
 }
 
-/** The message that is shown in place of another: itself, or its nearest ancestor that shows. Visits each message once. */
-function shownFrom(
-  chat: ChatValue,
-  growingOf?: GrowingOf,
-): (key: string | null) => MessageRecord | undefined {
-  const known = new Map<string, MessageRecord | undefined>();
-  return (key) => {
-    const passed: string[] = [];
-    let at = recordAt(chat, key);
-    for (; at && !isVisible(at, growingOf); at = parentOf(chat, at)) {
-      if (known.has(at.key)) {
-        at = known.get(at.key);
-        break;
-      }
-      passed.push(at.key);
-    }
-    for (const one of passed) known.set(one, at);
-    return at;
-  };
-}
-
-/** Nodes of messages that do not grow: they depend on their records only. */
-const graphNodes = new WeakMap<MessageRecord, GraphNode>();
-
-function graphNode(
-  chat: ChatValue,
-  record: MessageRecord,
-  parent: MessageRecord | undefined,
-  growingOf?: GrowingOf,
-): GraphNode {
-  const known = graphNodes.get(record);
-  const parentKey = parent?.key ?? null;
-  const isGrowing = growingOf?.(record.key) !== undefined;
-  if (known && !isGrowing && known.parentKey === parentKey) return known;
-  const { id, key, name: role, preview: content, createdAt } = infoOf(chat, record, growingOf);
-  const { at } = record;
-  const node = { id, key, parentId: parent?.id ?? null, parentKey, role, content, createdAt, at };
-  if (!isGrowing) graphNodes.set(record, node);
-  return node;
-}
+/** The node of each message, as it was last. */
+const nodes = new WeakMap<MessageRecord, GraphNode>();

@@ -313,18 +313,11 @@ function attach(chat: WritableChat, message: Link, parent: Link | undefined): vo
   else chat.orphans.set(key, inOrder(chat.orphans.get(key) ?? [], message));
 }
 
-/** Adds a message to its siblings. Nearly every one comes last; for others a binary search finds the place. */
+/** Adds a message to its siblings. Nearly every one comes last. */
 function inOrder(siblings: Link[], message: Link): Link[] {
   if (siblings.length === 0) return [message];
-  const isBefore = (at: number): boolean => compareAt((siblings[at] as Link).record, message.record) < 0;
-  let [from, to] = [0, siblings.length];
-  if (isBefore(to - 1)) from = to;
-  while (from < to) {
-    const middle = (from + to) >> 1;
-    if (isBefore(middle)) from = middle + 1;
-    else to = middle;
-  }
-  siblings.splice(to, 0, message);
+  const before = siblings.findLastIndex(({ record }) => compareAt(record, message.record) < 0);
+  siblings.splice(before + 1, 0, message);
   return siblings;
 }
 

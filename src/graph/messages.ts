@@ -2,6 +2,7 @@ import {
   grownVersion,
   isGone,
   isVisible,
+  keptIfEqual,
   NO_GROWTH,
   type GrowingOf,
   childrenOf,
@@ -62,17 +63,13 @@ export function infoOf(
   let parent = parentOf(chat, record);
   while (parent && isGone(parent)) parent = parentOf(chat, parent);
   const { id = record.id, parts, preview, rev } = grownVersion(record, growingOf);
-  const depth = depthOf(chat, record.key);
-  const known = infos.get(record);
-  const isPlace =
-    known && known.id === id && known.parentKey === (parent?.key ?? null) && known.depth === depth;
-  const isSaid = known?.parts === parts && known.preview === preview && known.status === status;
-  if (isPlace && isSaid) return known;
   const { key, role: name, createdAt, seq, sources } = record;
-  const parentId = parent && (shownVersion(parent).id ?? parent.id);
-  const place = { id, key, parentId: parentId ?? null, parentKey: parent?.key ?? null, depth };
-  const info: NodeInfo = {
-    ...place,
+  const info = keptIfEqual<NodeInfo>(infos.get(record), {
+    id,
+    key,
+    parentId: (parent && (shownVersion(parent).id ?? parent.id)) ?? null,
+    parentKey: parent?.key ?? null,
+    depth: depthOf(chat, key),
     name,
     type: 'message',
     createdAt,
@@ -82,7 +79,7 @@ export function infoOf(
     rev,
     ...(seq === undefined ? {} : { seq }),
     ...(sources ? { sources } : {}),
-  };
+  });
   infos.set(record, info);
   return info;
 }
