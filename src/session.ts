@@ -3,8 +3,8 @@ import { ContextEngine } from './engine/engine.ts';
 import type { FragmentSnapshot } from './engine/inspect.ts';
 import type { ContextEvent } from './engine/state.ts';
 import { ContextError, refuseToLoad } from './errors.ts';
-import type { ContextFragment } from './fragment/fragment.ts';
-import type { MessageRecord } from './graph/graph.ts';
+import { isRecord, type ContextFragment } from './fragment/fragment.ts';
+import { sumOfBody, type MessageRecord } from './graph/graph.ts';
 import type { RecordedRequest } from './record/record.ts';
 import { XmlRenderer } from './render/xml.ts';
 import { InMemoryContextStore } from './store/memory.ts';
@@ -136,39 +136,25 @@ async function environmentOf({ state, store }: ContextEngine): Promise<SessionEn
 
 /** The session without secrets. Keys, parents and authors stay, because they link the records. */
 async function masked(session: Session): Promise<Session> {
-  const [{ maskInSlices }, { maskedRequest }, { sumOfBody }] = await Promise.all([
+  const [{ maskInSlices }, { maskedRequest }] = await Promise.all([
     import('./secrets/mask.ts'),
     import('./record/masked.ts'),
-    import('./graph/graph.ts'),
   ]).catch(refuseToLoad);
-  /** Masked content has another checksum. */
-  const heldTogether = (
-    record: MessageRecord,
-    { key, parent, chat, versions }: MessageRecord,
-  ): MessageRecord => {
-    const own = record.versions.map((version, i) => {
-      const { by = '', sum = '', body } = versions[i] ?? {};
-      return { ...version, by, sum: body && version.body ? sumOfBody(version.body) : sum };
-    });
-    return { ...record, key, parent, chat, versions: own };
-  };
   const counts: Record<string, number> = {};
-  const count = (kind: string): void => {
-    counts[kind] = (counts[kind] ?? 0) + 1;
-  };
-  const masking = async <T>(value: T): Promise<T> => (await maskInSlices(value, count)) as T;
-  const { records, requests, ...rest } = session;
-  const whole = await masking(rest);
-  const { messages, marks, local } = await masking(records);
+  const masking = async <T>(value: T): Promise<T> =>
+    (await maskInSlices(value, (kind) => void (counts[kind] = (counts[kind] ?? 0) + 1))) as T;
+  const { records, requests, chatId, userId } = session;
+  const whole = await masking({ ...session, requests: [] });
+  const { messages, marks } = whole.records;
   return {
     ...whole,
-    chatId: session.chatId,
-    userId: session.userId,
+    chatId,
+    userId,
     records: {
+      ...whole.records,
       messages: messages.map((record, i) => heldTogether(record, records.messages[i] as MessageRecord)),
       ends: records.ends,
       marks: marks.map((mark, i) => ({ ...records.marks[i], value: mark.value }) as typeof mark),
-      ...(local ? { local } : {}),
     },
     requests: await Promise.all(
       requests.map(async (request) => {
@@ -178,6 +164,15 @@ async function masked(session: Session): Promise<Session> {
     ),
     masked: counts,
   };
+}
+
+/** A masked record with what links it. Masked content has another checksum. */
+function heldTogether(record: MessageRecord, own: MessageRecord): MessageRecord {
+  const versions = record.versions.map((version, i) => {
+    const { by, sum } = own.versions[i] ?? version;
+    return { ...version, by, sum: version.body ? sumOfBody(version.body) : sum };
+  });
+  return { ...record, key: own.key, parent: own.parent, chat: own.chat, versions };
 }
 
 // ------------------------------------------------------------------ opening
@@ -216,72 +211,41 @@ function refuseToImport(cause?: unknown): never {
 }
 
 function sessionIn(value: unknown): Session {
-  const { format, version, chatId, userId, records, prompt, requests, messages, events } = Object(
-    value,
-  ) as Partial<Session>;
+  const { format, version } = Object(value) as Partial<Session>;
   if (format !== 'contextree-session' || typeof version !== 'number') return refuseToImport();
   if (version > 1) {
     const text = `This session has format ${version}, and this contextree reads format 1. Update contextree to open it.`;
     throw new ContextError('newer-format', text, { details: { version } });
   }
-  const lists = [
-    records?.messages,
-    records?.ends,
-    records?.marks,
-    prompt?.fragments,
-    requests,
-    messages,
-    events,
-  ];
-  const isWhole =
-    typeof chatId === 'string' && typeof userId === 'string' && typeof prompt?.text === 'string';
-  const isReadable =
-    isWhole &&
-    lists.every(areRecords) &&
-    requests?.every(isRequest) &&
-    events?.every(({ ms }) => typeof ms === 'number');
-  return isReadable ? (value as Session) : refuseToImport();
+  return isLike(value, SESSION) ? (value as Session) : refuseToImport();
 }
 
-/** What the views of a request count on: a value of the type of each field. */
-const REQUEST = { at: 0, system: '', spans: [], messages: [], body: {}, told: {}, headerNames: [] };
+/** What an engine and the views of a request count on: values of these types, lists of items like the one here. */
+const SESSION = {
+  chatId: '',
+  userId: '',
+  records: { messages: [{}], ends: [{}], marks: [{}] },
+  prompt: { text: '', fragments: [{}] },
+  requests: [
+    { at: 0, system: '', spans: [{}], messages: [0], body: {}, told: {}, headerNames: [''], chunks: [{}] },
+  ],
+  messages: [{}],
+  events: [{ ms: 0 }],
+};
 
-function isRequest(request: SessionRequest): boolean {
+function isLike(value: unknown, like: unknown): boolean {
+  if (Array.isArray(like)) return Array.isArray(value) && value.every((one) => isLike(one, like[0]));
+  if (typeof like !== 'object' || like === null) return typeof value === typeof like;
   return (
-    areRecords(request.chunks) &&
-    Object.entries(REQUEST).every(([name, like]) => {
-      const value = request[name as keyof typeof REQUEST] ?? undefined;
-      return typeof value === typeof like && Array.isArray(value) === Array.isArray(like);
-    })
+    isRecord(value) &&
+    Object.entries(like).every(([name, inner]) => Object.hasOwn(value, name) && isLike(value[name], inner))
   );
 }
 
-function areRecords(list: unknown): boolean {
-  return Array.isArray(list) && list.every((one) => typeof one === 'object' && one !== null);
-}
-
 /** The methods that change a chat. */
-const WRITES = [
-  'save',
-  'ask',
-  'updateMessage',
-  'edit',
-  'add',
-  'rewind',
-  'restore',
-  'btw',
-  'renameBranch',
-  'deleteBranch',
-  'undo',
-  'redo',
-  'checkpoint',
-  'renameCheckpoint',
-  'deleteCheckpoint',
-  'updateChat',
-  'trackUsage',
-  'keepFields',
-  'retry',
-] as const satisfies readonly (keyof ContextEngine)[];
+const WRITES =
+  'save ask updateMessage edit add rewind restore btw renameBranch deleteBranch undo redo checkpoint renameCheckpoint ' +
+  'deleteCheckpoint updateChat trackUsage keepFields retry';
 
 /** An engine on a session: readable from everywhere, and never changed. */
 class SessionEngine extends ContextEngine {
@@ -297,7 +261,7 @@ class SessionEngine extends ContextEngine {
       messages: request.messages.flatMap((index) => messages[index] ?? []),
     }));
     this.set(...prompt.fragments.map(asFragment));
-    for (const name of WRITES)
+    for (const name of WRITES.split(' '))
       Object.defineProperty(this, name, { value: (): Promise<never> => Promise.reject(readOnly(name)) });
   }
 
