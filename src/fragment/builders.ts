@@ -10,6 +10,11 @@ import { serializable } from './serialize.ts';
 /** A text, or a function or promise that gives one. */
 export type FragmentText = string | ((context: LoadContext) => unknown) | PromiseLike<unknown>;
 
+/** A text under each of these names; those of `Optional` may be left out. */
+type Texts<Needed extends string, Optional extends string = never> = Readonly<
+  Record<Needed, FragmentText> & Partial<Record<Optional, FragmentText>>
+>;
+
 /** A word of the domain and what it means. */
 export function term(name: FragmentText, definition: FragmentText): ContextFragment {
   return serializable('term', { name, definition });
@@ -21,48 +26,29 @@ export function hint(text: FragmentText): ContextFragment {
 }
 
 /** A line not to be crossed, why, and what to do instead. */
-export function guardrail(input: {
-  rule: FragmentText;
-  reason?: FragmentText;
-  action?: FragmentText;
-}): ContextFragment {
+export function guardrail(input: Texts<'rule', 'reason' | 'action'>): ContextFragment {
   return serializable('guardrail', input);
 }
 
 /** A concept explained, and what follows from it. */
-export function explain(input: {
-  concept: FragmentText;
-  explanation: FragmentText;
-  therefore?: FragmentText;
-}): ContextFragment {
+export function explain(input: Texts<'concept' | 'explanation', 'therefore'>): ContextFragment {
   return serializable('explain', input);
 }
 
 /** A question with its model answer. */
-export function example(input: {
-  question: FragmentText;
-  answer: FragmentText;
-  note?: FragmentText;
-}): ContextFragment {
+export function example(input: Texts<'question' | 'answer', 'note'>): ContextFragment {
   return serializable('example', input);
 }
 
 /** What to ask back, when, and why. */
-export function clarification(input: {
-  when: FragmentText;
-  ask: FragmentText;
-  reason: FragmentText;
-}): ContextFragment {
+export function clarification(input: Texts<'when' | 'ask' | 'reason'>): ContextFragment {
   return serializable('clarification', input);
 }
 
 /** The steps of a task, in order. */
-export function workflow(input: {
-  task: FragmentText;
-  steps: readonly FragmentText[];
-  triggers?: readonly FragmentText[];
-  notes?: FragmentText;
-}): ContextFragment {
+export function workflow(
+  input: Texts<'task', 'notes'> & { steps: readonly FragmentText[]; triggers?: readonly FragmentText[] },
+): ContextFragment {
   return serializable('workflow', input);
 }
 
@@ -72,22 +58,14 @@ export function quirk(input: { issue: FragmentText; workaround: FragmentText }):
 }
 
 /** How to write: what to prefer, never do, always do. */
-export function styleGuide(input: {
-  prefer: FragmentText;
-  never?: FragmentText;
-  always?: FragmentText;
-}): ContextFragment {
+export function styleGuide(input: Texts<'prefer', 'never' | 'always'>): ContextFragment {
   return serializable('styleGuide', input);
 }
 
 /** Concepts that resemble each other, and how far that carries. */
-export function analogy(input: {
-  concepts: readonly FragmentText[];
-  relationship: FragmentText;
-  insight?: FragmentText;
-  therefore?: FragmentText;
-  pitfall?: FragmentText;
-}): ContextFragment {
+export function analogy(
+  input: Texts<'relationship', 'insight' | 'therefore' | 'pitfall'> & { concepts: readonly FragmentText[] },
+): ContextFragment {
   return serializable('analogy', input);
 }
 
@@ -102,21 +80,16 @@ export function role(content: FragmentText): ContextFragment {
 }
 
 /** A principle and the policies that carry it out. */
-export function principle(input: {
-  title: FragmentText;
-  description: FragmentText;
-  policies?: readonly FragmentData[];
-}): ContextFragment {
+export function principle(
+  input: Texts<'title' | 'description'> & { policies?: readonly FragmentData[] },
+): ContextFragment {
   return serializable('principle', input);
 }
 
 /** A rule, what it comes before, why, and the rules under it. */
-export function policy(input: {
-  rule: FragmentText;
-  before?: FragmentText;
-  reason?: FragmentText;
-  policies?: readonly FragmentData[];
-}): ContextFragment {
+export function policy(
+  input: Texts<'rule', 'before' | 'reason'> & { policies?: readonly FragmentData[] },
+): ContextFragment {
   return serializable('policy', input);
 }
 
@@ -126,12 +99,7 @@ export function identity(input: { name?: FragmentText; role?: FragmentText }): C
 }
 
 /** The character that the model plays. */
-export function persona(input: {
-  name: FragmentText;
-  role?: FragmentText;
-  objective?: FragmentText;
-  tone?: FragmentText;
-}): ContextFragment {
+export function persona(input: Texts<'name', 'role' | 'objective' | 'tone'>): ContextFragment {
   return serializable('persona', input);
 }
 
