@@ -37,74 +37,47 @@ export interface GraphNode {
  * A chat's graph as text: one line for each message, children indented under their parent, branch heads and checkpoints marked.
  * Works for any size: nothing recurses.
  *
- * Indentation grows with depth, so the text of a long chain grows with its square, and that of 100,000 messages is longer than
- * a string can be. Where indentation alone would exceed 64 million characters (a chain of some 5,700 messages), each line keeps
- * its last 16 levels of it, behind the number of those left out: `(+984) │   └── `.
+ * The indentation of a long chain grows with the square of its length, and would be longer than a string can be. In a chat of
+ * more than 5,000 messages each line keeps the last 16 levels of it, behind the number of those left out: `(+984) │   └── `.
  */
 export function visualizeGraph(graph: GraphData): string {
-  const title = `[chat: ${graph.chatId}]`;
-  if (graph.nodes.length === 0) return `${title}\n\n(empty)`;
-  const lines = treeLines(graph);
-  return [title, '', ...lines, '', 'Legend: * = active branch, {...} = checkpoint'].join('\n');
+  const { chatId, nodes } = graph;
+  if (nodes.length === 0) return `[chat: ${chatId}]\n\n(empty)`;
+  const children = listsBy(nodes, ({ parentKey }) => parentKey);
+  const marksAt = marksOf(graph);
+  const levels = nodes.length > MANY ? LEVELS_KEPT : Infinity;
+  const lines: string[] = [];
+  const open: Place[] = [{ key: null, level: -1, bars: '' }];
+  for (let place = open.pop(); place; place = open.pop()) {
+    const { node, key, level, bars, isLast } = place;
+    const isRoot = level === 0;
+    const stem = isRoot ? '' : bars + (isLast ? '└── ' : '├── ');
+    const left = level - 1 > levels ? `(+${level - 1 - levels}) ` : '';
+    if (node) lines.push(`${left}${stem}${describe(node)}${marksAt(node.key)}`);
+    const inner = level < 1 ? '' : bars + (isLast ? '    ' : '│   ');
+    const kept = level > levels ? inner.slice(-levels * STEP) : inner;
+    const below = (children.get(key) ?? []).map((node, i, { length }) => {
+      return { node, key: node.key, level: level + 1, bars: kept, isLast: i === length - 1 };
+    });
+    for (const one of below.toReversed()) open.push(one);
+  }
+  return [`[chat: ${chatId}]`, '', ...lines, '', 'Legend: * = active branch, {...} = checkpoint'].join('\n');
 }
 
+/** What is to be drawn: the messages below a key, behind the message itself. */
+interface Place {
+  readonly node?: GraphNode;
+  readonly key: string | null;
+  /** 0 for a root. */
+  readonly level: number;
+  readonly bars: string;
+  readonly isLast?: boolean;
+}
+
+const MANY = 5_000;
+const LEVELS_KEPT = 16;
 /** Characters of indentation for each level. */
 const STEP = 4;
-const MAX_INDENTATION = 64_000_000;
-const LEVELS_KEPT = 16;
-
-/** A message and its level: 0 for a root and for its children. */
-interface Place {
-  readonly node: GraphNode;
-  readonly level: number;
-  readonly isRoot: boolean;
-  readonly isLast: boolean;
-}
-
-function treeLines(graph: GraphData): string[] {
-  const places = placesOf(graph.nodes);
-  const marksAt = marksOf(graph);
-  const indentation = places.reduce((sum, { level }) => sum + level * STEP, 0);
-  const stemOf = stems(indentation > MAX_INDENTATION ? LEVELS_KEPT : Number.POSITIVE_INFINITY);
-  return places.map((place) => `${stemOf(place)}${describe(place.node)}${marksAt(place.node.key)}`);
-}
-
-/** The messages in the order of the lines. */
-function placesOf(nodes: readonly GraphNode[]): Place[] {
-  const children = listsBy(nodes, ({ parentKey }) => parentKey);
-  const places: Place[] = [];
-  const open: Place[] = [];
-  const add = (below: readonly GraphNode[] = [], level: number, isRoot: boolean): void => {
-    for (let i = below.length - 1; i >= 0; i--)
-      open.push({ node: below[i] as GraphNode, level, isRoot, isLast: i === below.length - 1 });
-  };
-  add(children.get(null), 0, true);
-  for (let place = open.pop(); place; place = open.pop()) {
-    places.push(place);
-    add(children.get(place.node.key), place.isRoot ? 0 : place.level + 1, false);
-  }
-  return places;
-}
-
-/**
- * The stem before each message, requested line by line from the top. The bars of a message are those of the lines above it, so
- * one list serves all: it is cut to the message's level and extended by the message's own bar.
- */
-function stems(levels: number): (place: Place) => string {
-  const bars = [''];
-  return ({ level, isRoot, isLast }) => {
-    if (isRoot) return '';
-    bars.length = level + 1;
-    const before = bars[level] ?? '';
-    bars.push(kept(before + (isLast ? '    ' : '│   '), levels));
-    const left = level > levels ? `(+${level - levels}) ` : '';
-    return `${left}${before}${isLast ? '└── ' : '├── '}`;
-  };
-}
-
-function kept(bars: string, levels: number): string {
-  return bars.length > levels * STEP ? bars.slice(-levels * STEP) : bars;
-}
 
 function describe({ id, role, content }: GraphNode): string {
   return `${id.slice(0, 8)} (${role}): "${content.replaceAll('\n', ' ')}"`;
