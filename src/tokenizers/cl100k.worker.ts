@@ -1,6 +1,5 @@
 // The Worker started by cl100k-worker.ts. Its table is imported at once: bundlers split no worker further.
 import { countTokens } from 'gpt-tokenizer/encoding/cl100k_base';
-import { asText } from './encoding.ts';
 import { serve } from './thread.ts';
 
-serve((text) => countTokens(text, asText));
+serve(countTokens);

@@ -1,3 +1,5 @@
+import { asText, type CountTokens } from './encoding.ts';
+
 /** A question to a counting Worker. */
 export interface Asked {
   readonly id: number;
@@ -11,9 +13,9 @@ export interface Answered {
 }
 
 /** Answers the questions that this Worker is sent. */
-export function serve(count: (text: string) => number): void {
-  addEventListener('message', ({ data }: MessageEvent<Asked>) => {
-    const answer: Answered = { id: data.id, counts: data.texts.map((text) => count(text)) };
+export function serve(countTokens: CountTokens): void {
+  addEventListener('message', ({ data: { id, texts } }: MessageEvent<Asked>) => {
+    const answer: Answered = { id, counts: texts.map((text) => countTokens(text, asText)) };
     postMessage(answer);
   });
 }

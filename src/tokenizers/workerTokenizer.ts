@@ -22,6 +22,12 @@ export interface WorkerTokenizerOptions {
   readonly idle?: number;
 }
 
+interface Question {
+  readonly texts: readonly string[];
+  readonly resolve: (counts: readonly number[]) => void;
+  readonly reject: (reason: unknown) => void;
+}
+
 /** A tokenizer that asks the Worker which `start` makes, and counts with what `load` loads where that fails. */
 export function workerTokenizer(
   name: string,
@@ -29,104 +35,70 @@ export function workerTokenizer(
   load: () => Promise<Tokenizer>,
   { idle = 30_000 }: WorkerTokenizerOptions = {},
 ): WorkerTokenizer {
-  return new Counter(name, start, load, idle);
-}
+  const open = new Map<number, Question>();
+  let worker: Worker | undefined;
+  let [isRefused, isDisposed, lastId] = [false, false, 0];
+  let rest: ReturnType<typeof setTimeout> | undefined;
+  const disposed = (): ContextError =>
+    new ContextError('aborted', `The ${name} tokenizer was disposed: create another one.`);
 
-interface Question {
-  readonly texts: readonly string[];
-  readonly resolve: (counts: readonly number[]) => void;
-  readonly reject: (reason: unknown) => void;
-}
-
-class Counter implements WorkerTokenizer {
-  readonly name: string;
-  readonly exact = true;
-  readonly #start: () => Worker;
-  readonly #load: () => Promise<Tokenizer>;
-  readonly #idle: number;
-  readonly #open = new Map<number, Question>();
-  #worker: Worker | undefined;
-  #isRefused = false;
-  #isDisposed = false;
-  #asked = 0;
-  #rest: ReturnType<typeof setTimeout> | undefined;
-
-  constructor(name: string, start: () => Worker, load: () => Promise<Tokenizer>, idle: number) {
-    this.name = name;
-    this.#start = start;
-    this.#load = load;
-    this.#idle = idle;
-  }
-
-  count(texts: readonly string[]): Promise<readonly number[]> {
-    return new Promise((resolve, reject) => {
-      if (this.#isDisposed) reject(disposed(this.name));
-      else this.#ask({ texts, resolve, reject });
-    });
-  }
-
-  dispose(): void {
-    this.#isDisposed = true;
-    this.#release();
-    for (const { reject } of this.#taken()) reject(disposed(this.name));
-  }
-
-  #ask(question: Question): void {
-    const worker = this.#hired();
-    if (!worker) return void this.#countHere(question);
-    clearTimeout(this.#rest);
-    const asked: Asked = { id: ++this.#asked, texts: question.texts };
-    this.#open.set(asked.id, question);
-    worker.postMessage(asked, []);
-  }
-
-  #hired(): Worker | undefined {
-    if (this.#worker || this.#isRefused) return this.#worker;
+  const countHere = async ({ texts, resolve, reject }: Question): Promise<void> => {
     try {
-      this.#worker = this.#start();
-      this.#worker.addEventListener('message', ({ data }: MessageEvent<Answered>) => this.#answer(data));
-      this.#worker.addEventListener('error', () => this.#refuse());
-    } catch {
-      this.#isRefused = true;
-    }
-    return this.#worker;
-  }
-
-  #answer({ id, counts }: Answered): void {
-    this.#open.get(id)?.resolve(counts);
-    this.#open.delete(id);
-    if (this.#open.size === 0) this.#rest = setTimeout(() => this.#release(), this.#idle);
-  }
-
-  #refuse(): void {
-    this.#isRefused = true;
-    this.#release();
-    for (const question of this.#taken()) void this.#countHere(question);
-  }
-
-  #release(): void {
-    clearTimeout(this.#rest);
-    this.#worker?.terminate();
-    this.#worker = undefined;
-  }
-
-  #taken(): readonly Question[] {
-    const questions = [...this.#open.values()];
-    this.#open.clear();
-    return questions;
-  }
-
-  async #countHere({ texts, resolve, reject }: Question): Promise<void> {
-    try {
-      resolve(await countIdly(texts, await this.#load(), () => this.#isDisposed));
+      resolve(await countIdly(texts, await load(), () => isDisposed));
     } catch (reason) {
-      reject(this.#isDisposed ? disposed(this.name) : reason);
+      reject(isDisposed ? disposed() : reason);
     }
-  }
-}
+  };
 
-function disposed(name: string): ContextError {
-  return new ContextError('aborted', `The ${name} tokenizer was disposed: create another one.`);
+  /** Lets the Worker go; returns the questions that it did not answer. */
+  const release = (): readonly Question[] => {
+    clearTimeout(rest);
+    worker?.terminate();
+    worker = undefined;
+    const questions = [...open.values()];
+    open.clear();
+    return questions;
+  };
+
+  const hired = (): Worker | undefined => {
+    if (worker || isRefused) return worker;
+    try {
+      worker = start();
+    } catch {
+      isRefused = true;
+    }
+    worker?.addEventListener('message', ({ data: { id, counts } }: MessageEvent<Answered>) => {
+      open.get(id)?.resolve(counts);
+      open.delete(id);
+      if (open.size === 0) rest = setTimeout(release, idle);
+    });
+    worker?.addEventListener('error', () => {
+      isRefused = true;
+      for (const question of release()) void countHere(question);
+    });
+    return worker;
+  };
+
+  const ask = (question: Question): void => {
+    if (isDisposed) return question.reject(disposed());
+    const asked = hired();
+    if (!asked) return void countHere(question);
+    clearTimeout(rest);
+    lastId += 1;
+    open.set(lastId, question);
+    const message: Asked = { id: lastId, texts: question.texts };
+    asked.postMessage(message, []);
+  };
+
+  return {
+    name,
+    exact: true,
+    count: (texts) => new Promise((resolve, reject) => ask({ texts, resolve, reject })),
+    dispose: () => {
+      isDisposed = true;
+      for (const { reject } of release()) reject(disposed());
+    },
+  };
 }
 
 /** Milliseconds of counting after which the page gets its turn. */
