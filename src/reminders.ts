@@ -1,4 +1,4 @@
-import type { UIMessage } from 'ai';
+import type { TextUIPart, UIMessage } from 'ai';
 import { ContextError, readFrom, reasonOf } from './errors.ts';
 import {
   marksOf,
@@ -122,24 +122,17 @@ function withReminder(
 ): UIMessage {
   const parts = [...message.parts];
   const last = asPart ? -1 : parts.findLastIndex((part) => part.type === 'text');
-  const part = parts[last];
-  const mode = part?.type === 'text' ? 'inline' : 'part';
-  const before = part?.type === 'text' ? part.text : '';
-  const text = before === '' ? tagged(words) : `${before}\n\n${tagged(words)}`;
-  const partIndex = mode === 'inline' ? last : parts.length;
-  parts[partIndex] = part?.type === 'text' ? { ...part, text } : { type: 'text', text };
+  const part: TextUIPart = { type: 'text', text: '', ...(parts[last] as TextUIPart | undefined) };
+  const text = part.text === '' ? tagged(words) : `${part.text}\n\n${tagged(words)}`;
+  const partIndex = last < 0 ? parts.length : last;
+  parts[partIndex] = { ...part, text };
   const mark: ReminderMark = {
-    id: createId(),
-    text: words,
-    mode,
-    partIndex,
-    start: before.length,
-    end: text.length,
+    ...{ id: createId(), text: words, mode: last < 0 ? 'part' : 'inline', partIndex },
+    ...{ start: part.text.length, end: text.length },
     ...(onceIds.length > 0 && { onceIds }),
     ...metadataToKeep(message),
   };
-  const { metadata } = message;
-  const kept = typeof metadata === 'object' && !Array.isArray(metadata) ? metadata : {};
+  const kept = isRecord(message.metadata) ? message.metadata : {};
   return { ...message, parts, metadata: { ...kept, reminders: [...marksOf(message), mark] } };
 }
 
@@ -197,21 +190,19 @@ function refuse(message: string): never {
  */
 export function once(id: string): ReminderPredicate {
   if (!id) refuse('once(id) requires a non-empty id');
-  const used = (message: UIMessage): boolean =>
-    marksOf(message).some(({ onceIds = [] }) => onceIds.includes(id));
-  return Object.assign(({ messages, message }: ReminderContext) => ![...messages, message].some(used), {
-    onceIds: [id],
-  });
+  const isUnused = ({ messages, message }: ReminderContext): boolean =>
+    ![...messages, message].flatMap(marksOf).some(({ onceIds = [] }) => onceIds.includes(id));
+  return Object.assign(isUnused, { onceIds: [id] });
 }
 
 /** When all of the predicates hold. */
 export function and(...predicates: readonly ReminderPredicate[]): ReminderPredicate {
-  return combined('and', predicates, (context) => predicates.every((predicate) => holds(predicate, context)));
+  return combined('and', 'every', predicates);
 }
 
 /** When one of the predicates holds. */
 export function or(...predicates: readonly ReminderPredicate[]): ReminderPredicate {
-  return combined('or', predicates, (context) => predicates.some((predicate) => holds(predicate, context)));
+  return combined('or', 'some', predicates);
 }
 
 /** When the predicate does not hold. */
@@ -222,11 +213,12 @@ export function not(predicate: ReminderPredicate): ReminderPredicate {
 
 function combined(
   how: string,
+  of: 'every' | 'some',
   predicates: readonly ReminderPredicate[],
-  decide: (context: ReminderContext) => boolean,
 ): ReminderPredicate {
   expectPredicates(how, predicates);
   const onceIds = readFrom(`A predicate of ${how}()`, () => predicates.flatMap((one) => one.onceIds ?? []));
+  const decide = (context: ReminderContext): boolean => predicates[of]((one) => holds(one, context));
   return Object.assign(decide, { onceIds });
 }
 
@@ -272,14 +264,12 @@ export function contentMatches(pattern: RegExp): ReminderPredicate {
 export function toolCalled(name?: string): ReminderPredicate {
   return ({ messages }) => {
     const answer = messages.slice(messages.findLastIndex(({ role }) => role === 'user') + 1);
-    const called = answer.flatMap(({ parts }) => parts).flatMap(toolNameOf);
-    return name === undefined ? called.length > 0 : called.includes(name);
+    const parts = answer.flatMap((message) => message.parts) as { type: string; toolName?: string }[];
+    return parts.some(({ type, toolName = type.replace(/^tool-/, '') }) => {
+      const isCall = type === 'dynamic-tool' || type.startsWith('tool-');
+      return isCall && (name === undefined || toolName === name);
+    });
   };
-}
-
-function toolNameOf(part: UIMessage['parts'][number]): string[] {
-  if (part.type === 'dynamic-tool') return [part.toolName];
-  return part.type.startsWith('tool-') ? [part.type.slice('tool-'.length)] : [];
 }
 
 function textOf(message: UIMessage): string {

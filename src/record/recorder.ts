@@ -14,10 +14,129 @@ import { sectionsOf } from './sections.ts';
  * end.
  */
 
+/** The recording of one request. */
+export interface Take {
+  /** Hands the request to its transport. Recording never keeps an answer from passing. */
+  send<S extends Sent>(sent: S, ask: (sent: S) => PromiseLike<Answer>): Promise<Answer>;
+  /** What the note of the request has while it is recorded: takes a report of its transport. */
+  tell(told: Told): void;
+}
+
 /** Begins the record of a request. */
 export function takeRequest(desk: RecordDesk, of: Subject): Take {
-  return new Take(desk, of);
+  const { answerId, answerKey, branchId, attempt, parentKey, call, mask } = of;
+  const chunks: TimedChunk[] = [];
+  let record: RecordedRequest | undefined;
+  let start = 0;
+
+  const change = (patch: Partial<Facts>, phase?: RequestEvent['phase']): void => {
+    const before = record;
+    if (!before) return;
+    record = recordOf({ ...before, ...patch }, mask);
+    put(desk, before, record, phase);
+  };
+  const end = (how: Pick<RecordedRequest, 'status'> & { readonly error?: string }): void => {
+    if (record?.status === 'open') change({ ...how, ms: performance.now() - start }, 'end');
+  };
+  /** A transport's report counts before the answer's metadata. */
+  const learn = ({ told }: RecordedRequest, metadata: unknown): void => {
+    const { modelId, model = modelId } = metadata as { model?: unknown; modelId?: unknown };
+    const usage = told.usage ? undefined : measuredUsage({ metadata });
+    const isTold = told.model !== undefined || typeof model !== 'string';
+    if (usage || !isTold) change({ ...(usage && { usage }), ...(!isTold && { model }) }, 'told');
+  };
+  const keep = (chunk: UIMessageChunk): void => {
+    if (!record) return;
+    const ms = performance.now() - start;
+    if (!record.truncated) {
+      if (grows(desk, record, sizeOf(chunk))) chunks.push({ ms, chunk });
+      else change({ truncated: true });
+    }
+    if (record.firstMs === undefined && WORDS.test(chunk.type)) change({ firstMs: ms });
+    if (chunk.type === 'start-step') change({ steps: record.steps + 1 });
+    if (chunk.type === 'error') end({ status: 'failed', error: chunk.errorText });
+    if (chunk.type === 'abort') end({ status: 'stopped' });
+    if ('messageMetadata' in chunk && chunk.messageMetadata) learn(record, chunk.messageMetadata);
+  };
+  return {
+    async send(sent, ask) {
+      const facts = await factsOf(sent, of);
+      start = performance.now();
+      record = recordOf(
+        {
+          ...facts,
+          ...{ id: createId(), answerId, answerKey, branchId, attempt, parentKey, at: Date.now() },
+          ...{ trigger: sent.trigger, messages: sent.messages, told: {}, chunks, status: 'open', steps: 0 },
+        },
+        mask,
+      );
+      put(desk, undefined, record, 'start');
+      const bytes = record.system.length + sizeOf(record.body) + 8 * record.messages.length;
+      if (!grows(desk, record, bytes)) change({ truncated: true });
+      const failed = (error: unknown): void =>
+        end(sent.abortSignal?.aborted ? { status: 'stopped' } : { status: 'failed', error: reasonOf(error) });
+      try {
+        const answer = await ask(sent);
+        const isStream = typeof (answer as Partial<Answer> | null)?.getReader === 'function';
+        return isStream ? heard(answer, keep, end, failed) : answer;
+      } catch (error) {
+        failed(error);
+        throw error;
+      }
+    },
+    tell(told) {
+      const usage = measuredUsage({ metadata: { usage: told.usage } });
+      const model = told.model === undefined ? {} : { model: told.model };
+      if (record && call) Object.assign(call, model);
+      change({ told: { ...record?.told, ...told }, ...(usage && { usage }), ...model }, 'told');
+    },
+  };
 }
+
+/** The same stream, pulled as it is read: nothing is requested ahead. */
+function heard(
+  answer: Answer,
+  keep: (chunk: UIMessageChunk) => void,
+  end: (how: { readonly status: 'done' | 'stopped' }) => void,
+  failed: (error: unknown) => void,
+): Answer {
+  const reader = answer.getReader();
+  const pull = async (controller: ReadableStreamDefaultController<UIMessageChunk>): Promise<void> => {
+    try {
+      const { done, value } = await reader.read();
+      if (done) end({ status: 'done' });
+      else keep(value);
+      if (done) controller.close();
+      else controller.enqueue(value);
+    } catch (error) {
+      failed(error);
+      controller.error(error);
+    }
+  };
+  const cancel = (reason: unknown): Promise<void> => {
+    end({ status: 'stopped' });
+    return reader.cancel(reason);
+  };
+  return new ReadableStream({ pull, cancel }, { highWaterMark: 0 });
+}
+
+/** Sections are computed on demand, when the tools are known, too. They are no part of the record's JSON. */
+function recordOf(facts: Facts, mask: Mask): RecordedRequest {
+  const record = { ...facts } as RecordedRequest;
+  const masked = async (): Promise<RecordedRequest> => {
+    const { maskedRequest } = await import('./masked.ts').catch(refuseToLoad);
+    return maskedRequest(record, mask);
+  };
+  return Object.defineProperties(record, {
+    sections: { get: () => sectionsOf(record) },
+    masked: { value: masked },
+  });
+}
+
+/** A chunk with content. */
+const WORDS = /^(?:text|reasoning|tool-input)-(?:delta|start|available)|^file$/;
+
+type Facts = Omit<RecordedRequest, 'sections' | 'masked'>;
 
 /** What a request is made from, and for which answer. */
 interface Subject extends Note, Source {
@@ -116,149 +235,6 @@ interface Sent {
 }
 
 type Answer = ReadableStream<UIMessageChunk>;
-
-/** The recording of one request. */
-class Take {
-  readonly #desk: RecordDesk;
-  readonly #of: Subject;
-  readonly #chunks: TimedChunk[] = [];
-  #record: RecordedRequest | undefined;
-  #start = 0;
-
-  constructor(desk: RecordDesk, of: Subject) {
-    this.#desk = desk;
-    this.#of = of;
-  }
-
-  /** Hands the request to its transport. Recording never keeps an answer from passing. */
-  async send<S extends Sent>(sent: S, ask: (sent: S) => PromiseLike<Answer>): Promise<Answer> {
-    const { answerId, answerKey, branchId, attempt, parentKey } = this.#of;
-    const facts = await factsOf(sent, this.#of);
-    this.#start = performance.now();
-    const record = this.#recordOf({
-      ...facts,
-      id: createId(),
-      answerId,
-      answerKey,
-      branchId,
-      attempt,
-      parentKey,
-      at: Date.now(),
-      trigger: sent.trigger,
-      messages: sent.messages,
-      told: {},
-      chunks: this.#chunks,
-      status: 'open',
-      steps: 0,
-    });
-    this.#record = record;
-    put(this.#desk, undefined, record, 'start');
-    const bytes = record.system.length + sizeOf(record.body) + 8 * record.messages.length;
-    if (!grows(this.#desk, record, bytes)) this.#change({ truncated: true });
-    const ended = (error: unknown): void =>
-      sent.abortSignal?.aborted
-        ? this.#end({ status: 'stopped' })
-        : this.#end({ status: 'failed', error: reasonOf(error) });
-    try {
-      const answer = await ask(sent);
-      return typeof (answer as Partial<Answer> | null)?.getReader === 'function'
-        ? this.#heard(answer, ended)
-        : answer;
-    } catch (error) {
-      ended(error);
-      throw error;
-    }
-  }
-
-  /** The same stream, pulled as it is read: nothing is requested ahead. */
-  #heard(answer: Answer, ended: (error: unknown) => void): Answer {
-    const reader = answer.getReader();
-    const pull = async (controller: ReadableStreamDefaultController<UIMessageChunk>): Promise<void> => {
-      try {
-        const { done, value } = await reader.read();
-        if (done) this.#end({ status: 'done' });
-        else this.#keep(value);
-        if (done) controller.close();
-        else controller.enqueue(value);
-      } catch (error) {
-        ended(error);
-        controller.error(error);
-      }
-    };
-    const cancel = (reason: unknown): Promise<void> => {
-      this.#end({ status: 'stopped' });
-      return reader.cancel(reason);
-    };
-    return new ReadableStream({ pull, cancel }, { highWaterMark: 0 });
-  }
-
-  #keep(chunk: UIMessageChunk): void {
-    const record = this.#record;
-    if (!record) return;
-    const ms = performance.now() - this.#start;
-    if (!record.truncated) {
-      if (grows(this.#desk, record, sizeOf(chunk))) this.#chunks.push({ ms, chunk });
-      else this.#change({ truncated: true });
-    }
-    if (record.firstMs === undefined && WORDS.test(chunk.type)) this.#change({ firstMs: ms });
-    if (chunk.type === 'start-step') this.#change({ steps: record.steps + 1 });
-    if (chunk.type === 'error') this.#end({ status: 'failed', error: chunk.errorText });
-    if (chunk.type === 'abort') this.#end({ status: 'stopped' });
-    if ('messageMetadata' in chunk && chunk.messageMetadata) this.#learn(chunk.messageMetadata);
-  }
-
-  /** A transport's report counts before the answer's metadata. */
-  #learn(metadata: unknown): void {
-    const { told } = this.#record as RecordedRequest;
-    const { modelId, model = modelId } = metadata as { model?: unknown; modelId?: unknown };
-    const usage = told.usage ? undefined : measuredUsage({ metadata });
-    const isTold = told.model !== undefined || typeof model !== 'string';
-    if (usage || !isTold) this.#change({ ...(usage && { usage }), ...(!isTold && { model }) }, 'told');
-  }
-
-  /** What the note of the request has while it is recorded: takes a report of its transport. */
-  tell(told: Told): void {
-    const record = this.#record;
-    if (!record) return;
-    const usage = measuredUsage({ metadata: { usage: told.usage } });
-    const { model } = told;
-    const { call } = this.#of;
-    if (call && model !== undefined) call.model = model;
-    this.#change(
-      { told: { ...record.told, ...told }, ...(usage && { usage }), ...(model !== undefined && { model }) },
-      'told',
-    );
-  }
-
-  #end(how: Pick<RecordedRequest, 'status'> & { readonly error?: string }): void {
-    if (this.#record?.status === 'open') this.#change({ ...how, ms: performance.now() - this.#start }, 'end');
-  }
-
-  #change(patch: Partial<Facts>, phase?: RequestEvent['phase']): void {
-    const before = this.#record;
-    if (!before) return;
-    this.#record = this.#recordOf({ ...before, ...patch });
-    put(this.#desk, before, this.#record, phase);
-  }
-
-  /** Sections are computed on demand, when the tools are known, too. They are no part of the record's JSON. */
-  #recordOf(facts: Facts): RecordedRequest {
-    const record = { ...facts } as RecordedRequest;
-    const masked = async (): Promise<RecordedRequest> => {
-      const { maskedRequest } = await import('./masked.ts').catch(refuseToLoad);
-      return maskedRequest(record, this.#of.mask);
-    };
-    return Object.defineProperties(record, {
-      sections: { get: () => sectionsOf(record) },
-      masked: { value: masked },
-    });
-  }
-}
-
-/** A chunk with content. */
-const WORDS = /^(?:text|reasoning|tool-input)-(?:delta|start|available)|^file$/;
-
-type Facts = Omit<RecordedRequest, 'sections' | 'masked'>;
 
 async function factsOf(
   { body, headers }: Sent,
