@@ -27,7 +27,7 @@ export interface CopyRules {
   readonly record?: (record: object, walk: Walk) => unknown;
 }
 
-/** The place of a value: keys and indexes from the root. */
+/** Keys and indexes from the root. */
 type Path = readonly (string | number)[];
 
 /** The state of a walk. */
@@ -39,7 +39,8 @@ export interface Walk {
   readonly path: (string | number)[];
   /** The objects on the way from the root to here. */
   readonly trail: object[];
-  left: number;
+  /** How many values it has met. */
+  met: number;
 }
 
 /** A copy of a value, by these rules. Throws a ContextError that begins with `subject` and names the path. */
@@ -49,18 +50,13 @@ export function copyOf(value: unknown, subject: string, rules: CopyRules, from?:
 
 /** Begins a walk, at the root or at `from`; any error on the way becomes a ContextError that names the path. */
 export function walkWith<R>(rules: CopyRules, subject: string, begin: (walk: Walk) => R, from: Path = []): R {
-  const walk: Walk = { rules, subject, from, path: [...from], trail: [], left: limitOf(rules) };
+  const walk: Walk = { rules, subject, from, path: [...from], trail: [], met: 0 };
   try {
     return begin(walk);
   } catch (cause) {
     if (isContextError(cause)) throw cause;
     return refuse(walk, `cannot be read: ${reasonOf(cause)}`, cause);
   }
-}
-
-/** How many values a walk may meet. */
-export function limitOf({ maxValues = 1_000_000 }: CopyRules): number {
-  return maxValues;
 }
 
 /** Throws for the current value of a walk. */
@@ -91,7 +87,8 @@ export function copyAt(holder: object, key: string | number, walk: Walk): unknow
 /** A copy of the current value of a walk. */
 export function copyValue(value: unknown, walk: Walk): unknown {
   const { rules } = walk;
-  if (--walk.left < 0) refuse(walk, `is one value too many: ${limitOf(rules)} are allowed`);
+  const { maxValues = 1_000_000 } = rules;
+  if (++walk.met > maxValues) refuse(walk, `is one value too many: ${maxValues} are allowed`);
   switch (typeof value) {
     case 'string':
       return rules.text ? rules.text(value) : value;

@@ -1,4 +1,4 @@
-import { copyAt, copyValue, limitOf, refuse, walkWith, type CopyRules, type Walk } from '../copy.ts';
+import { copyAt, copyValue, refuse, walkWith, type CopyRules, type Walk } from '../copy.ts';
 import { ContextError, reasonOf } from '../errors.ts';
 import {
   BIND,
@@ -43,14 +43,11 @@ export function walkFragments<R>(fragments: readonly ContextFragment[], rules: F
   return walkWith(rulesOf(rules), 'Fragment', (walk) =>
     fragments.map((fragment) => {
       if (!isFragment(fragment)) {
-        throw new ContextError(
-          'invalid-fragment',
-          'Not a fragment: it needs a name and data, as role() and fragment() give them.',
-          { details: { path: '' } },
-        );
+        const message = 'Not a fragment: it needs a name and data, as role() and fragment() give them.';
+        throw new ContextError('invalid-fragment', message, { details: { path: '' } });
       }
       walk.subject = `Fragment "${reasonOf(fragment.name)}"`;
-      walk.left = limitOf(walk.rules);
+      walk.met = 0;
       walk.trail.push(fragment);
       const made = node(fragment, walk);
       walk.trail.pop();
@@ -89,7 +86,7 @@ function expectText(value: unknown, key: string, walk: Walk): void {
   refuse(walk, 'must be a text, and a property of the fragment itself');
 }
 
-/** A copy of the data that a fragment renders. */
+/** A copy of what {@link getFragmentData} gives. */
 export function dataOf(fragment: ContextFragment, walk: Walk): FragmentData {
   walk.path.push('data');
   const copy = copyValue(getFragmentData(fragment), walk);

@@ -1,4 +1,4 @@
-import type { UIMessage, UIMessageChunk } from 'ai';
+import type { ChatTransport, UIMessage, UIMessageChunk } from 'ai';
 import { reasonOf, refuseToLoad } from '../errors.ts';
 import type { ContextFragment } from '../fragment/fragment.ts';
 import { createId } from '../fragment/id.ts';
@@ -225,14 +225,7 @@ export interface Made {
   readonly loaded: readonly ContextFragment[];
 }
 
-/** A request as it is handed to a transport. */
-interface Sent {
-  readonly trigger: RecordedRequest['trigger'];
-  readonly messages: readonly UIMessage[];
-  readonly body?: object | undefined;
-  readonly headers?: HeadersInit | undefined;
-  readonly abortSignal?: AbortSignal | undefined;
-}
+type Sent = Parameters<ChatTransport<UIMessage>['sendMessages']>[0];
 
 type Answer = ReadableStream<UIMessageChunk>;
 

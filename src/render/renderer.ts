@@ -117,22 +117,18 @@ function whole(text: string): string {
   return /[\ud800-\udfff]/.test(text) ? text.replace(/\p{Cs}/gu, '\ufffd') : text;
 }
 
-/** Whether a value is text, a number or a truth value. */
 export function isScalar(value: RenderData): value is Scalar {
   return typeof value !== 'object';
 }
 
-/** Whether a value is a record. */
 export function isFields(value: RenderData): value is Fields {
   return value instanceof Map;
 }
 
-/** Whether a value is a list. */
 export function isList(value: RenderData): value is readonly RenderData[] {
   return Array.isArray(value);
 }
 
-/** Whether a value is a fragment. */
 export function isSection(value: RenderData): value is Section {
   return value instanceof Section;
 }

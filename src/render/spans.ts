@@ -16,7 +16,8 @@ export function spansIn(renderer: ContextRenderer, fragments: readonly ContextFr
     const start = text.indexOf(piece.text, from);
     if (start < 0) continue;
     from = start + piece.text.length;
-    found.push(...spansOf(piece, renderer).map((span) => movedBy(start, span)));
+    for (const span of spansOf(piece, renderer))
+      found.push({ fragment: span.fragment, start: span.start + start, end: span.end + start });
   }
   return { text, spans: found };
 }
@@ -56,8 +57,4 @@ function spansOf({ group, text }: Piece, renderer: ContextRenderer): readonly Fr
     spans.push({ fragment, start, end: from });
   }
   return spans;
-}
-
-function movedBy(offset: number, { fragment, start, end }: FragmentSpan): FragmentSpan {
-  return { fragment, start: start + offset, end: end + offset };
 }

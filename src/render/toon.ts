@@ -37,19 +37,13 @@ function entries(record: Section | Fields, pad: string): string {
 function listOf(list: readonly RenderData[], pad: string, keyed = true): string {
   const length = `[${list.length}]`;
   if (list.length === 0) return `${length}:`;
-  if (list.every(isScalar)) return `${length}: ${cells(list)}`;
+  if (list.every(isScalar)) return `${length}: ${list.map(scalar).join()}`;
   const columns = keyed ? columnsOf(list) : undefined;
   const head = columns ? `${length}{${columns.map(keyOf).join()}}:` : `${length}:`;
-  const lines = list.map((item) => (columns ? rowOf(item as Fields, columns) : dashed(itemOf(item, pad))));
+  const lines = list.map((item) =>
+    columns ? rowOf(item as Fields, columns) : `- ${itemOf(item, pad)}`.trimEnd(),
+  );
   return [head, ...lines].join(`\n${pad}`);
-}
-
-function cells(list: readonly Scalar[]): string {
-  return list.map(scalar).join();
-}
-
-function dashed(item: string): string {
-  return item === '' ? '-' : `- ${item}`;
 }
 
 /** The keys that every item has, where all items are records of scalars with the same keys. */
@@ -69,7 +63,7 @@ function columnsOf(list: readonly RenderData[]): readonly string[] | undefined {
 
 function rowOf(record: Fields, columns: readonly string[]): string {
   const values = columns.map((column) => record.get(column)) as Scalar[];
-  const row = cells(values);
+  const row = values.map(scalar).join();
   const [first] = values;
   // A decoder takes a line that begins so for a comment.
   return typeof first === 'string' && row.startsWith('#') ? quoted(first) + row.slice(first.length) : row;

@@ -68,7 +68,7 @@ function sectionItems(list: readonly RenderData[], tag: string, pad: string, gro
       ? items(sections, tag, pad, grouped)
       : element(name, pad, items(sections, tag, pad + INDENT, grouped)),
   );
-  return below(items(loose, tag, pad, grouped), inner);
+  return lines([items(loose, tag, pad, grouped), inner], String);
 }
 
 function valueElement(name: string, value: RenderData, pad: string, grouped: boolean): string {
@@ -103,14 +103,7 @@ const INDENT = '  ';
 
 /** The lines that are made of the values, one below the other, without empty ones. */
 function lines<V>(values: readonly V[], make: (value: V) => string): string {
-  let text = '';
-  for (const value of values) text = below(text, make(value));
-  return text;
-}
-
-function below(first: string, second: string): string {
-  if (first === '' || second === '') return first + second;
-  return `${first}\n${second}`;
+  return values.map(make).filter(Boolean).join('\n');
 }
 
 const ENTITIES: Readonly<Record<string, string>> = {

@@ -18,16 +18,13 @@ const ofMessages = new WeakMap<UIMessage, Told | null>();
 
 /** The usage that a message reports, read once for each message object; null where it reports none. */
 export function toldBy(message: UIMessage): Told | null {
-  let told = ofMessages.get(message);
-  if (told !== undefined) return told;
+  const known = ofMessages.get(message);
+  if (known !== undefined) return known;
   const usage = measuredUsage(message);
-  told = usage ? { usage, isOne: stepsOf(message) < 2 } : null;
+  const steps = message.parts.filter(({ type }) => type === 'step-start').length;
+  const told = usage ? { usage, isOne: steps < 2 } : null;
   ofMessages.set(message, told);
   return told;
-}
-
-function stepsOf({ parts }: UIMessage): number {
-  return parts.filter(({ type }) => type === 'step-start').length;
 }
 
 /**
@@ -48,7 +45,6 @@ export function calibrationOf(
   return middle(ratios);
 }
 
-/** Answers that are looked at. */
 const SAMPLES = 5;
 /** Tokens of an answer that is long enough to tell: shorter ones are mostly framing. */
 const ENOUGH = 64;
@@ -87,12 +83,8 @@ function isSilent(type: string): boolean {
 
 function isOfAnother({ metadata }: UIMessage, modelId: string | undefined): boolean {
   const { modelId: id, model = id } = fieldsOf(metadata);
+  const familyOf = (name: string): string => undated(bareName(name)).toLowerCase();
   return modelId !== undefined && typeof model === 'string' && familyOf(model) !== familyOf(modelId);
-}
-
-/** The model's name without provider, folder and snapshot date. */
-function familyOf(modelId: string): string {
-  return undated(bareName(modelId)).toLowerCase();
 }
 
 function middle(ratios: readonly number[]): number | undefined {

@@ -67,8 +67,7 @@ export async function countAhead(
   const newTexts = texts.filter((text) => !counts.texts.has(text));
   const newMessages = messages.filter((message) => !counts.messages.has(message));
   const asked = [...newTexts, ...newMessages.map(wordsOf)];
-  const told = asked.length > 0 ? await askAll(batch, asked) : [];
-  const tokens = asked.map((_, i) => whole(told[i], name));
+  const tokens = asked.length > 0 ? await askAll(batch, asked) : [];
   for (const [i, text] of newTexts.entries()) counts.texts.set(text, tokens[i] ?? 0);
   for (const [i, message] of newMessages.entries())
     counts.messages.set(message, tokens[newTexts.length + i] ?? 0);
@@ -78,39 +77,30 @@ export async function countAhead(
 async function askAll(batch: BatchTokenizer, texts: readonly string[]): Promise<readonly number[]> {
   try {
     const counts: unknown = await batch.count(texts);
-    if (Array.isArray(counts)) return counts;
+    if (Array.isArray(counts)) return texts.map((_, i) => whole(counts[i], batch.name));
+    return refuse(batch.name, 'gave no list: count() gives the tokens of each text.');
   } catch (cause) {
-    failed(batch.name, cause);
+    return refuse(batch.name, `failed: ${reasonOf(cause)}`, cause);
   }
-  return refuse(
-    `The tokenizer "${reasonOf(batch.name)}" gave no list: count() gives the tokens of each text.`,
-  );
 }
 
 function ask(tokenizer: Tokenizer, text: string): number {
-  let count: unknown;
   try {
-    count = tokenizer.count(text);
+    return whole(tokenizer.count(text), tokenizer.name);
   } catch (cause) {
-    failed(tokenizer.name, cause);
+    return refuse(tokenizer.name, `failed: ${reasonOf(cause)}`, cause);
   }
-  return whole(count, tokenizer.name);
 }
 
 /** Refuses what is no count: an app's tokenizer may return anything, and the sum would be wrong. */
 function whole(count: unknown, tokenizer: string): number {
   if (typeof count === 'number' && count >= 0 && count < Infinity) return Math.round(count);
-  return refuse(
-    `The tokenizer "${reasonOf(tokenizer)}" gave ${reasonOf(count)} for a text: count() gives its tokens.`,
-  );
+  return refuse(tokenizer, `gave ${reasonOf(count)} for a text: count() gives its tokens.`);
 }
 
-function failed(tokenizer: string, cause: unknown): never {
+function refuse(tokenizer: string, complaint: string, cause?: unknown): never {
   if (isContextError(cause)) throw cause;
-  return refuse(`The tokenizer "${reasonOf(tokenizer)}" failed: ${reasonOf(cause)}`, cause);
-}
-
-function refuse(message: string, cause?: unknown): never {
+  const message = `The tokenizer "${reasonOf(tokenizer)}" ${complaint}`;
   throw new ContextError('invalid-options', message, { details: { option: 'tokenizer' }, cause });
 }
 

@@ -126,7 +126,12 @@ export function estimatePrompt(input: EstimateInput): EstimateResult {
       ...hidden(hiddenMarks(text)),
       ...(problem !== undefined && { problem }),
     })),
-    messages: messages.map((message, i) => rowOf(message, counts[i] ?? 0, scale)),
+    messages: messages.map((message, i) => ({
+      id: message.id,
+      role: message.role,
+      ...shareOf(counts[i] ?? 0, scale),
+      ...hidden(hiddenInMessage(message)),
+    })),
     spent: spendingOf(input.chatMetadata, messages, model?.prices),
   };
 }
@@ -142,16 +147,6 @@ interface Scale {
 function shareOf(count: number, { counted, calibration, price }: Scale): Share {
   const tokens = Math.round(count * (calibration ?? 1));
   return { tokens, cost: price === null ? null : dollars(tokens, price), share: count / (counted || 1) };
-}
-
-/** Without spreads: of a long chat there are thousands. */
-function rowOf(message: UIMessage, count: number, scale: Scale): MessageShare {
-  const { id, role } = message;
-  const { tokens, cost, share } = shareOf(count, scale);
-  const marks = hiddenInMessage(message);
-  return marks.length > 0
-    ? { id, role, tokens, cost, share, hidden: marks }
-    : { id, role, tokens, cost, share };
 }
 
 function hidden(marks: readonly HiddenMark[]): Pick<Share, 'hidden'> | undefined {

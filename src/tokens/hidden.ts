@@ -41,20 +41,15 @@ const ofMessages = new WeakMap<UIMessage, readonly HiddenMark[]>();
 
 /** The hidden characters of a message, with the parts that hold them. Looked for once in each message object. */
 export function hiddenInMessage(message: UIMessage): readonly HiddenMark[] {
-  let marks = ofMessages.get(message);
-  if (!marks) ofMessages.set(message, (marks = hiddenInParts(message)));
-  return marks;
-}
-
-function hiddenInParts({ parts }: UIMessage): readonly HiddenMark[] {
-  const marks = parts.flatMap((part, i) =>
+  const known = ofMessages.get(message);
+  if (known) return known;
+  const all = message.parts.flatMap((part, i) =>
     hiddenMarks(partWords(part)).map((mark) => ({ ...mark, part: i })),
   );
-  // Most have none, and then need no list of their own.
-  return marks.length === 0 ? NONE : marks.slice(0, MAX_MARKS);
+  const marks = all.slice(0, MAX_MARKS);
+  ofMessages.set(message, marks);
+  return marks;
 }
-
-const NONE: readonly HiddenMark[] = [];
 
 function described(point: number): Pick<HiddenMark, 'code' | 'name'> {
   const hex = point.toString(16).toUpperCase().padStart(4, '0');

@@ -190,7 +190,8 @@ export const PRICE_TABLE: readonly ModelInfo[] = TABLE.split('\n\n').flatMap((gr
   const [above, ...times] = long.map(Number);
   const longPrompt = above && { longPrompt: { above, input: times[0], output: times[1] } };
   return rows.map(([model, ...columns]) => {
-    const [context, answer, input, output, cacheRead, cacheWrite] = columns.map(numberIn);
+    const figures = columns.map((column) => (column === '-' ? undefined : Number(column)));
+    const [context, answer, input, output, cacheRead, cacheWrite] = figures;
     const [source, asOf] = SOURCES[columns.at(-1)?.[0] as keyof typeof SOURCES];
     const cached = { ...(cacheRead && { cacheRead }), ...(cacheWrite && { cacheWrite }) };
     const prices = { input, output, ...cached, ...longPrompt } as ModelPrices;
@@ -199,7 +200,3 @@ export const PRICE_TABLE: readonly ModelInfo[] = TABLE.split('\n\n').flatMap((gr
     return { id: `${provider}:${model}`, ...limits, prices, asOf, source, ...counted };
   });
 });
-
-function numberIn(column: string): number | undefined {
-  return column === '-' ? undefined : Number(column);
-}

@@ -34,9 +34,11 @@ export function measuredUsage({ metadata }: Pick<UIMessage, 'metadata'>): Measur
   return counts.length > 0 ? Object.fromEntries(counts) : undefined;
 }
 
+type Fields = Readonly<Record<string, unknown>>;
+
 /** The fields of an object; none of anything else. */
-export function fieldsOf(value: unknown): Readonly<Record<string, unknown>> {
-  return typeof value === 'object' && value !== null ? (value as Record<string, unknown>) : {};
+export function fieldsOf(value: unknown): Fields {
+  return Object(value) as Fields;
 }
 
 function isCount(value: unknown): value is number {
