@@ -25,29 +25,8 @@ export type {
   LoadContext,
 } from './fragment/fragment.ts';
 
-// The vocabulary of a prompt.
-export {
-  alias,
-  analogy,
-  clarification,
-  correction,
-  example,
-  explain,
-  glossary,
-  guardrail,
-  hint,
-  identity,
-  persona,
-  policy,
-  preference,
-  principle,
-  quirk,
-  role,
-  styleGuide,
-  term,
-  workflow,
-} from './fragment/builders.ts';
-export type { FragmentText } from './fragment/builders.ts';
+// The vocabulary of a prompt: `role`, `hint`, `guardrail` and the others.
+export * from './fragment/builders.ts';
 
 // Messages as fragments.
 export {

@@ -24,7 +24,7 @@ const MAX_DEPTH = 10;
 const MAX_ITEMS = 10_000;
 
 /**
- * The fragments with every lazy value loaded. Without any, the same array; a fragment without any is the same object.
+ * The fragments with every lazy value loaded; a fragment without any is the same object.
  *
  * @throws invalid-fragment, naming fragment and path, when a value fails to load or a limit is passed; aborted
  */
@@ -32,21 +32,10 @@ export async function loadFragments(
   fragments: readonly ContextFragment[],
   options: LoadOptions = {},
 ): Promise<readonly ContextFragment[]> {
-  if (!fragments.some(hasLazy)) return fragments;
-  return Promise.all(
-    fragments.map(async (fragment) => (hasLazy(fragment) ? loadFragment(fragment, options) : fragment)),
+  const loaded = fragments.map((one) =>
+    hasLazy(one) ? load(options, (rules) => walkFragments([one], rules)[0]) : one,
   );
-}
-
-async function loadFragment(fragment: ContextFragment, options: LoadOptions): Promise<ContextFragment> {
-  return (await load(options, (rules) => walkFragments([fragment], rules)[0])) as ContextFragment;
-}
-
-/** A lazy value that a walk met, with its place, and later its result. */
-interface Later {
-  readonly value: LazyValue;
-  readonly walk: Walk;
-  result?: unknown;
+  return (await Promise.all(loaded)) as ContextFragment[];
 }
 
 /** Copies what `begin` walks over, then loads all lazy values in the copy. `depth`: lazy values around it. */
@@ -55,21 +44,26 @@ async function load(
   begin: (rules: FragmentRules<unknown>) => unknown,
   depth = 0,
 ): Promise<unknown> {
-  const later = new Set<unknown>();
+  const results = new Map<unknown, unknown>();
+  const later: (() => Promise<unknown>)[] = [];
   const copy = begin({
     node: (fragment, walk) => withData(fragment, dataOf(fragment, walk)),
-    lazy: (value, walk) => {
-      const one: Later = { value, walk: { ...walk, path: [...walk.path] } };
-      later.add(one);
-      return one;
+    lazy: (value, { ...walk }) => {
+      const place = { ...walk, path: [...walk.path] };
+      later.push(async () => results.set(place, await loadLater(value, place, options, depth)));
+      return place;
     },
   });
-  await Promise.all([...later].map((one) => loadLater(one as Later, options, depth)));
-  return fill(copy, later);
+  await Promise.all(later.map((one) => one()));
+  return fill(copy, results);
 }
 
-async function loadLater(later: Later, options: LoadOptions, depth: number): Promise<void> {
-  const { value, walk } = later;
+async function loadLater(
+  value: LazyValue,
+  walk: Walk,
+  options: LoadOptions,
+  depth: number,
+): Promise<unknown> {
   const { signal } = options;
   if (depth >= MAX_DEPTH) refuse(walk, `is lazy in more than ${MAX_DEPTH} levels`);
   const found = await obtain(value, options).catch((cause: unknown) => {
@@ -78,16 +72,16 @@ async function loadLater(later: Later, options: LoadOptions, depth: number): Pro
   });
   const again = (rules: FragmentRules<unknown>): unknown =>
     copyOf(found, walk.subject, rulesOf(rules), walk.path);
-  later.result = await load(options, again, depth + 1);
+  return load(options, again, depth + 1);
 }
 
 /** The copy with results where lazy values stood. */
-function fill(value: unknown, later: ReadonlySet<unknown>): unknown {
-  if (later.has(value)) return (value as Later).result;
-  if (Array.isArray(value)) return value.map((item) => fill(item, later));
+function fill(value: unknown, results: ReadonlyMap<unknown, unknown>): unknown {
+  if (results.has(value)) return results.get(value);
+  if (Array.isArray(value)) return value.map((item) => fill(item, results));
   if (typeof value !== 'object' || value === null) return value;
-  if (isBuilt(value)) return settled(value, fill(value.data, later) as FragmentData);
-  return Object.fromEntries(Object.entries(value).map(([key, item]) => [key, fill(item, later)]));
+  if (isBuilt(value)) return settled(value, fill(value.data, results) as FragmentData);
+  return Object.fromEntries(Object.entries(value).map(([key, item]) => [key, fill(item, results)]));
 }
 
 /** The fragment with its loaded data. An app's own codec has decoded already, and does not decode again. */
@@ -103,19 +97,17 @@ async function obtain(value: LazyValue, { signal }: LoadOptions): Promise<unknow
   if (signal?.aborted) throw aborted(signal);
   const work = async (): Promise<unknown> => {
     const found: unknown = await (typeof value === 'function' ? value(signal ? { signal } : {}) : value);
-    return isIterable(found) ? itemsOf(found) : found;
+    return isLazyValue(found) && typeof found !== 'function' ? itemsOf(found as Items) : found;
   };
   return signal ? unlessAborted(work(), signal) : work();
 }
 
-function isIterable(value: unknown): value is AsyncIterable<unknown> | Iterable<unknown> {
-  return isLazyValue(value) && typeof value !== 'function';
-}
+type Items = AsyncIterable<unknown> | Iterable<unknown>;
 
 /** The items of each iterator that was read, because it can be read only once. */
 const read = new WeakMap<object, Promise<unknown[]>>();
 
-function itemsOf(iterable: AsyncIterable<unknown> | Iterable<unknown>): Promise<unknown[]> {
+function itemsOf(iterable: Items): Promise<unknown[]> {
   const known = read.get(iterable);
   const items = known ?? collect(iterable);
   if ('next' in iterable && !known) {
@@ -125,7 +117,7 @@ function itemsOf(iterable: AsyncIterable<unknown> | Iterable<unknown>): Promise<
   return items;
 }
 
-async function collect(iterable: AsyncIterable<unknown> | Iterable<unknown>): Promise<unknown[]> {
+async function collect(iterable: Items): Promise<unknown[]> {
   const items: unknown[] = [];
   for await (const item of iterable) {
     if (items.length >= MAX_ITEMS) throw new Error(`more than ${MAX_ITEMS} items`);

@@ -21,7 +21,7 @@ import type { Joined } from './join.ts';
 export class Reach {
   readonly #chat: ChatValue;
   readonly #ownerOf = new Map<string, string>();
-  readonly #known = new Map<string, Reached>();
+  readonly #known = new Map<string, { readonly head: string | null; readonly origin: Origin }>();
 
   constructor(chat: ChatValue, live: readonly Way[]) {
     this.#chat = chat;
@@ -84,11 +84,6 @@ export class Reach {
   }
 }
 
-interface Reached {
-  readonly head: string | null;
-  readonly origin: Origin;
-}
-
 /** Where a branch came from. */
 export interface Origin {
   /** The id of the older live branch that shares the longest beginning with it; undefined for the oldest branch. */
@@ -128,14 +123,13 @@ function firstWords(chat: ChatValue, { head }: Way, { first, at }: Origin): stri
   const own = recordAt(chat, first);
   if (!own) return undefined;
   const { record: oldest = own } = childrenOf(chat, own.parent)[0] ?? {};
-  const [words, others] = [previewIn(own), oldest === own ? '' : previewIn(oldest)];
+  const words = shownVersion(own).preview;
+  const others = oldest === own ? '' : shownVersion(oldest).preview;
   if (words !== '' && words !== others) return differing(words, others);
-  const next = chainOf(chat, head, at).map((key) => previewIn(recordAt(chat, key) as MessageRecord));
+  const next = chainOf(chat, head, at).map(
+    (key) => shownVersion(recordAt(chat, key) as MessageRecord).preview,
+  );
   return next.find((one) => one !== '' && one !== words) ?? (words || undefined);
-}
-
-function previewIn(record: MessageRecord): string {
-  return shownVersion(record).preview;
 }
 
 /** The words, without a long beginning that the other ones share. */

@@ -25,7 +25,9 @@ export function verify(chat: ChatValue, ways: readonly Way[], growingOf?: Growin
   const records = [...eachRecord(chat)].toSorted(compareAt);
   return [
     ...records.flatMap((record) => placeFindings(chat, record)),
-    ...unreachedEnds(chat, ways, growingOf).map(unreached),
+    ...unreachedEnds(chat, ways, growingOf).map((record) =>
+      about(record, 'unreached', 'is reached by no branch: a repair gives it one.', true),
+    ),
     ...endFindings(chat),
     ...checkpointFindings(chat),
   ];
@@ -88,10 +90,6 @@ export function about({ id, key }: MessageRecord, kind: FindingKind, text: strin
   return { kind, id, key, text: `Message "${id}" ${text}`, mends };
 }
 
-function unreached(record: MessageRecord): Finding {
-  return about(record, 'unreached', 'is reached by no branch: a repair gives it one.', true);
-}
-
 /**
  * The last messages that no branch reaches, deleted branches included, in the order of `(at, key)`: a repair adds an end at
  * each of them.
@@ -103,9 +101,8 @@ export function unreachedEnds(chat: ChatValue, ways: readonly Way[], growingOf?:
   );
   const isLost = ({ record }: LinkedMessage): boolean =>
     !reached.has(record.key) && isVisible(record, growingOf);
-  const lost = [...chat.messages.values()].filter((message) => isLost(message));
-  const last = lost.filter(({ children }) => !children.some(isLost));
-  return last.map(({ record }) => record).toSorted(compareAt);
+  const lost = [...chat.messages.values()].filter((one) => isLost(one) && !one.children.some(isLost));
+  return lost.map(({ record }) => record).toSorted(compareAt);
 }
 
 function endFindings({ ends, messages }: ChatValue): Finding[] {
@@ -149,14 +146,14 @@ export function verifyBodies(
 /** The names of a message's tools that were called and have neither a result nor an error, and were not denied. */
 function unanswered(body: UIMessage | undefined): string[] {
   return (body?.parts ?? []).flatMap((part) => {
-    if (!('toolCallId' in part) || !isOpen(part)) return [];
+    if (!('toolCallId' in part)) return [];
+    const { state, approval } = part as {
+      readonly state?: string;
+      readonly approval?: { approved?: unknown };
+    };
+    const isApproved = state === 'approval-responded' && approval?.approved === true;
+    const isOpen = /^(input-streaming|input-available|approval-requested)$/.test(state ?? '');
+    if (!isApproved && !isOpen) return [];
     return [part.type === 'dynamic-tool' ? part.toolName : part.type.replace(/^tool-/, '')];
   });
-}
-
-/** Whether a tool call still waits for its result or an approval. */
-function isOpen({ state, approval }: { readonly state?: string; readonly approval?: unknown }): boolean {
-  const { approved } = Object(approval) as { readonly approved?: unknown };
-  if (state === 'approval-responded') return approved === true;
-  return /^(input-streaming|input-available|approval-requested)$/.test(state ?? '');
 }

@@ -65,11 +65,8 @@ export function createReplayTransport<M extends UIMessage = UIMessage>(
 
 function pause(ms: number, signal: AbortSignal | undefined): Promise<void> {
   return new Promise((resolve) => {
-    const timer = setTimeout(resolve, Math.max(0, ms));
-    signal?.addEventListener('abort', () => {
-      clearTimeout(timer);
-      resolve();
-    });
+    setTimeout(resolve, Math.max(0, ms));
+    signal?.addEventListener('abort', () => resolve());
   });
 }
 
@@ -77,17 +74,18 @@ function pause(ms: number, signal: AbortSignal | undefined): Promise<void> {
 function gateOf(): { readonly open: () => void; readonly pass: () => Promise<void> } {
   const waiting: (() => void)[] = [];
   let opened = 0;
+  const letPass = (): void => {
+    for (; opened > 0 && waiting.length > 0; opened -= 1) waiting.shift()?.();
+  };
   return {
     open: () => {
-      const next = waiting.shift();
-      if (next) next();
-      else opened += 1;
+      opened += 1;
+      letPass();
     },
     pass: () =>
       new Promise((resolve) => {
-        if (opened === 0) waiting.push(resolve);
-        else resolve();
-        opened = Math.max(0, opened - 1);
+        waiting.push(resolve);
+        letPass();
       }),
   };
 }

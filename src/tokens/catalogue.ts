@@ -37,32 +37,30 @@ export async function load(
   return keep(readRows(table, asOf));
 }
 
-/** All models: registered ones, and built-in ones that no registration replaces. */
-export async function all(): Promise<readonly ModelInfo[]> {
-  const models = new Map([...(await builtIn()).map((model) => [model.id, model] as const), ...told]);
-  return [...models.values()];
+/** All models by id: registered ones, and built-in ones that no registration replaces. */
+export async function all(): Promise<ReadonlyMap<string, ModelInfo>> {
+  return new Map([...(await builtIn()).map((model) => [model.id, model] as const), ...told]);
 }
 
 /** The model of this id, or of the one that it stands for. */
 export async function find(id: string): Promise<ModelInfo | undefined> {
-  const table = new Map((await builtIn()).map((model) => [model.id, model]));
-  const known = (name: string): ModelInfo | undefined => told.get(name) ?? table.get(name);
-  return known(id) ?? known(fullId(id, [...table.keys()]));
+  const [models, table] = [await all(), await builtIn()];
+  const inTable = table.map((model) => model.id);
+  return models.get(id) ?? models.get(fullId(id, inTable, [...models.keys()]));
 }
 
 /**
  * The id that another stands for: without a snapshot's date, or the maker's folder (`groq:gpt-oss-20b`); '' for none or
  * several.
  */
-function fullId(id: string, inTable: readonly string[]): string {
+function fullId(id: string, inTable: readonly string[], ids: readonly string[]): string {
   if (OF_ITS_OWN.has(bareName(id))) return '';
   const plain = undated(id);
   const [, provider, name] = /^([^:]*:)(.*)$/s.exec(plain) ?? [];
   if (provider === undefined)
     return plain === id ? '' : only(inTable.filter((full) => full.endsWith(`:${plain}`)));
-  const ids = new Set([...told.keys(), ...inTable]);
-  if (ids.has(plain)) return plain;
-  return only([...ids].filter((full) => full.startsWith(provider) && full.endsWith(`/${name}`)));
+  if (ids.includes(plain)) return plain;
+  return only(ids.filter((full) => full.startsWith(provider) && full.endsWith(`/${name}`)));
 }
 
 /** Snapshots whose prices aren't those of the model of the same name without a date. */
