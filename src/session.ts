@@ -4,7 +4,7 @@ import type { FragmentSnapshot } from './engine/inspect.ts';
 import type { ContextEvent } from './engine/state.ts';
 import { ContextError, refuseToLoad } from './errors.ts';
 import { isRecord, type ContextFragment } from './fragment/fragment.ts';
-import { sumOfBody, type MessageRecord } from './graph/graph.ts';
+import type { MessageRecord } from './graph/graph.ts';
 import type { RecordedRequest } from './record/record.ts';
 import { XmlRenderer } from './render/xml.ts';
 import { InMemoryContextStore } from './store/memory.ts';
@@ -136,10 +136,19 @@ async function environmentOf({ state, store }: ContextEngine): Promise<SessionEn
 
 /** The session without secrets. Keys, parents and authors stay, because they link the records. */
 async function masked(session: Session): Promise<Session> {
-  const [{ maskInSlices }, { maskedRequest }] = await Promise.all([
+  const [{ maskInSlices }, { maskedRequest }, { sumOfBody }] = await Promise.all([
     import('./secrets/mask.ts'),
     import('./record/masked.ts'),
+    import('./graph/graph.ts'),
   ]).catch(refuseToLoad);
+  /** A masked record with what links it. Masked content has another checksum. */
+  const heldTogether = (record: MessageRecord, own: MessageRecord): MessageRecord => {
+    const versions = record.versions.map((version, i) => {
+      const { by, sum } = own.versions[i] ?? version;
+      return { ...version, by, sum: version.body ? sumOfBody(version.body) : sum };
+    });
+    return { ...record, key: own.key, parent: own.parent, chat: own.chat, versions };
+  };
   const counts: Record<string, number> = {};
   const masking = async <T>(value: T): Promise<T> =>
     (await maskInSlices(value, (kind) => void (counts[kind] = (counts[kind] ?? 0) + 1))) as T;
@@ -164,15 +173,6 @@ async function masked(session: Session): Promise<Session> {
     ),
     masked: counts,
   };
-}
-
-/** A masked record with what links it. Masked content has another checksum. */
-function heldTogether(record: MessageRecord, own: MessageRecord): MessageRecord {
-  const versions = record.versions.map((version, i) => {
-    const { by, sum } = own.versions[i] ?? version;
-    return { ...version, by, sum: version.body ? sumOfBody(version.body) : sum };
-  });
-  return { ...record, key: own.key, parent: own.parent, chat: own.chat, versions };
 }
 
 // ------------------------------------------------------------------ opening

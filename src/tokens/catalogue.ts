@@ -37,16 +37,18 @@ export async function load(
   return keep(readRows(table, asOf));
 }
 
-/** All models by id: registered ones, and built-in ones that no registration replaces. */
-export async function all(): Promise<ReadonlyMap<string, ModelInfo>> {
-  return new Map([...(await builtIn()).map((model) => [model.id, model] as const), ...told]);
+/** All models: registered ones, and built-in ones that no registration replaces. */
+export async function all(): Promise<readonly ModelInfo[]> {
+  const models = new Map([...(await builtIn()).map((model) => [model.id, model] as const), ...told]);
+  return [...models.values()];
 }
 
 /** The model of this id, or of the one that it stands for. */
 export async function find(id: string): Promise<ModelInfo | undefined> {
   const [models, table] = [await all(), await builtIn()];
-  const inTable = table.map((model) => model.id);
-  return models.get(id) ?? models.get(fullId(id, inTable, [...models.keys()]));
+  const idsOf = (list: readonly ModelInfo[]): readonly string[] => list.map((model) => model.id);
+  const known = (name: string): ModelInfo | undefined => models.find((model) => model.id === name);
+  return known(id) ?? known(fullId(id, idsOf(table), idsOf(models)));
 }
 
 /**

@@ -45,7 +45,7 @@ export async function findModel(id: string): Promise<ModelInfo | undefined> {
 /** All models that are known, the app's own among them: their windows and prices. Asks no network. */
 export async function listModels(): Promise<readonly ModelInfo[]> {
   await registered;
-  return ask(async (catalogue) => [...(await catalogue.all()).values()]);
+  return ask((catalogue) => catalogue.all());
 }
 
 /**
