@@ -186,7 +186,7 @@ export class Writer {
     const record = createId();
     const ends = [this.#newEnds(record, chat, [key])];
     if (base === undefined) return { record, delta: { ends, marks: [] } };
-    const taken = this.replica.branches.live.map((way) => way.name);
+    const taken = new Set(this.replica.branches.live.map((way) => way.name));
     const value: NameValue = { name: nextBranchName(base, taken) };
     return { record, delta: { ends, marks: [this.replica.mark(markId.name(record, key), value, chat)] } };
   }

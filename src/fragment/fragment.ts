@@ -117,11 +117,12 @@ export function isFolding(fragment: ContextFragment): fragment is FoldingFragmen
 export function isLazyValue(value: unknown): value is LazyValue {
   if (typeof value === 'function') return true;
   if (!isRecord(value)) return false;
-  return (
-    typeof value.then === 'function' ||
-    typeof (value as { [Symbol.iterator]?: unknown })[Symbol.iterator] === 'function' ||
-    typeof (value as { [Symbol.asyncIterator]?: unknown })[Symbol.asyncIterator] === 'function'
-  );
+  const {
+    then,
+    [Symbol.iterator]: items,
+    [Symbol.asyncIterator]: later,
+  } = value as Record<PropertyKey, unknown>;
+  return [then, items, later].some((method) => typeof method === 'function');
 }
 
 /** @internal Whether a value inside of data is a fragment and not a row: it was made by a builder, or brings a codec. */

@@ -90,11 +90,8 @@ export function toMessageFragment(value: UIMessage | ContextFragment): ContextFr
 export function messageOf(fragment: ContextFragment): UIMessage {
   const { codec, id, name } = fragment;
   if (!codec || isLazyFragment(fragment)) {
-    throw new ContextError(
-      'invalid-messages',
-      `Fragment "${reasonOf(name)}" is missing codec. Make messages with user(), assistant() or message().`,
-      { details: { fragment: name } },
-    );
+    const message = `Fragment "${reasonOf(name)}" is missing codec. Make messages with user(), assistant() or message().`;
+    throw new ContextError('invalid-messages', message, { details: { fragment: name } });
   }
   const subject = `Message "${reasonOf(id ?? name)}"`;
   const encoded = walkWith(RULES, subject, (): unknown =>
@@ -178,10 +175,8 @@ function messageFrom(
   content: string | UIMessage,
   { id, metadata }: MessageOptions,
 ): UIMessage {
-  const base: unknown =
-    typeof content === 'string'
-      ? { id: createId(), role, parts: [{ type: 'text', text: content }] }
-      : content;
+  const isText = typeof content === 'string';
+  const base: unknown = isText ? { id: createId(), parts: [{ type: 'text', text: content }] } : content;
   if (!isRecord(base)) refuseContent(`${role}() takes a text or a UIMessage`, content);
   const given = { ...(id !== undefined && { id }), ...(metadata !== undefined && { metadata }) };
   return normaliseMessage({ ...base, role, ...given }, `${role}()`);

@@ -156,15 +156,10 @@ export function checkpointsOf(chat: ChatValue): readonly Checkpoint[] {
  * The name of a new branch made from `cur`: `base-vN`, where `base` is `cur` without a trailing `-v<digits>` and N the smallest
  * free number from 2 on, or from `first`. Checkpoints are named the same way.
  */
-export function nextBranchName(
-  cur: string,
-  taken: Iterable<string> | { readonly has: (name: string) => boolean },
-  first: number = 2,
-): string {
-  const names = 'has' in taken ? taken : new Set(taken);
+export function nextBranchName(cur: string, taken: ReadonlySet<string>, first: number = 2): string {
   const base = baseOf(cur);
   let n = first;
-  while (names.has(`${base}-v${n}`)) n += 1;
+  while (taken.has(`${base}-v${n}`)) n += 1;
   return `${base}-v${n}`;
 }
 
@@ -178,19 +173,14 @@ function baseOf(name: string): string {
  */
 export function uniqueNames(names: readonly string[]): readonly string[] {
   const taken = new Set(names);
-  if (taken.size === names.length) return names;
   const used = new Set<string>();
   const numbers = new Map<string, number>();
   return names.map((name) => {
-    if (!used.has(name)) {
-      used.add(name);
-      return name;
-    }
     const base = baseOf(name);
-    const next = nextBranchName(base, taken, numbers.get(base));
-    numbers.set(base, Number(next.slice(`${base}-v`.length)) + 1);
-    taken.add(next);
-    used.add(next);
-    return next;
+    const shown = used.has(name) ? nextBranchName(base, taken, numbers.get(base)) : name;
+    if (shown !== name) numbers.set(base, Number(shown.slice(`${base}-v`.length)) + 1);
+    taken.add(shown);
+    used.add(shown);
+    return shown;
   });
 }

@@ -37,7 +37,7 @@ export interface Change {
 export function changeBetween(before: RecordedRequest, now: RecordedRequest): Change | undefined {
   const [old, own] = headsOf(before, now);
   let head = 0;
-  while (head < old.length && isThere(old[head], own[head])) head += 1;
+  while (head < old.length && isSame(old[head], own[head])) head += 1;
   if (head < Math.max(old.length, own.length)) {
     const change = headChange(old.slice(head), own.slice(head));
     const isRenderer = change.section.kind === 'fragment' && before.renderer !== now.renderer;
@@ -61,10 +61,6 @@ export function headsOf(
     ...systemSections(one),
   ];
   return [headOf(before), headOf(now)];
-}
-
-function isThere(a: Section | undefined, b: Section | undefined): boolean {
-  return a !== undefined && b !== undefined && isSame(a, b);
 }
 
 type Messages = readonly UIMessage[];
@@ -112,9 +108,8 @@ function messageChange(old: Messages, own: Messages): Found {
   if (isInserted) return { cause: 'message added', section: after, before: undefined, after };
   // Later messages have moved up, or one new message replaces several.
   const isCut = was.has(come.id) || (next !== undefined && was.has(next.id) && old[1]?.id !== next.id);
-  return isCut
-    ? { cause: 'history cut', section: before, before, after: undefined }
-    : { cause: 'message edited', section: after, before, after };
+  if (isCut) return { cause: 'history cut', section: before, before, after: undefined };
+  return { cause: 'message edited', section: after, before, after };
 }
 
 /** Whether two texts differ in dates and times alone. */

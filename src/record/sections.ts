@@ -25,12 +25,10 @@ export function sectionsOf(request: RecordedRequest): readonly Section[] {
 
 /** The sections of the tools; none where they were not reported. */
 export function toolSections({ told }: RecordedRequest): readonly Section[] {
-  return Object.entries(told.tools ?? {}).map(([id, tool]) => toolSection(id, tool));
-}
-
-function toolSection(id: string, tool: unknown): Section {
-  const { description, inputSchema } = Object(tool) as { description?: unknown; inputSchema?: unknown };
-  return { kind: 'tool', id, text: jsonOf([id, description, schemaOf(inputSchema)]) };
+  return Object.entries(told.tools ?? {}).map(([id, tool]) => {
+    const { description, inputSchema } = Object(tool) as { description?: unknown; inputSchema?: unknown };
+    return { kind: 'tool', id, text: jsonOf([id, description, schemaOf(inputSchema)]) };
+  });
 }
 
 /** A JSON schema: itself, from the AI SDK's `jsonSchema()`, or the definition inside of a library's schema. */
@@ -43,18 +41,12 @@ function schemaOf(schema: unknown): unknown {
 export function systemSections({ system, spans }: RecordedRequest): readonly Section[] {
   if (system === '') return [];
   const places = spans.filter(({ start }, i) => start !== spans[i - 1]?.start);
-  if (places.length === 0) return [{ kind: 'fragment', id: 'system', text: system }];
-  const [first] = places;
-  const before = first && first.start > 0 ? [piece('system', system.slice(0, first.start))] : [];
-  const own = places.map(({ fragment, start }, i) => {
+  const own = places.map(({ fragment, start }, i): Section => {
     const text = system.slice(start, places[i + 1]?.start ?? system.length).trimEnd();
-    return { ...piece(fragment.id ?? fragment.name, text), fragment };
+    return { kind: 'fragment', id: fragment.id ?? fragment.name, text, fragment };
   });
-  return [...before, ...own];
-}
-
-function piece(id: string, text: string): Section {
-  return { kind: 'fragment', id, text };
+  const before = system.slice(0, places[0]?.start);
+  return before === '' ? own : [{ kind: 'fragment', id: 'system', text: before }, ...own];
 }
 
 /** The section of a message. Its text is written on demand, which is seldom in a long chat. */
@@ -69,8 +61,8 @@ export function messageSection(message: UIMessage): Section {
 }
 
 /** Whether a provider's cache would take one section for the other. */
-export function isSame(a: Section, b: Section): boolean {
-  return a.kind === b.kind && a.text === b.text;
+export function isSame(a: Section | undefined, b: Section | undefined): boolean {
+  return a !== undefined && a.kind === b?.kind && a.text === b.text;
 }
 
 /** The value as JSON, or the reason why it can't be: schemas may be circular. */

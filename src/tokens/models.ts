@@ -53,8 +53,8 @@ export async function listModels(): Promise<readonly ModelInfo[]> {
  * has no usage or no model, and where the price is unknown. Asks no network.
  */
 export async function costOf({ model, usage, steps = 1 }: PricedCall): Promise<number | null> {
-  const prices = model === undefined || !usage ? undefined : (await findModel(model))?.prices;
-  if (!usage || !prices) return null;
+  const prices = usage && (await findModel(model ?? ''))?.prices;
+  if (!prices) return null;
   const { priceOf } = await import('./spending.ts').catch(refuseToLoad);
   return priceOf({ usage, isOne: steps < 2 }, prices);
 }
