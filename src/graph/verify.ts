@@ -33,29 +33,17 @@ export function verify(chat: ChatValue, ways: readonly Way[], growingOf?: Growin
   ];
 }
 
-/** The kinds of findings. */
 type FindingKind =
-  /** A record that is damaged or missing. */
   | 'damaged-record'
-  /** A message whose content the disk has changed. */
   | 'changed-body'
-  /** A message whose copies have different parents. */
   | 'two-parents'
-  /** A message whose parent is missing. */
   | 'orphan'
-  /** Messages whose parents form a ring. */
   | 'cycle'
-  /** A branch record that ends at a missing message. */
   | 'dangling-head'
-  /** A checkpoint at a missing message. */
   | 'dangling-checkpoint'
-  /** Messages that no branch reaches. */
   | 'unreached'
-  /** A message whose body is missing or unreadable. */
   | 'missing-body'
-  /** A file of a message whose bytes are missing. */
   | 'missing-file'
-  /** A tool call without a result, in an answer that is followed by another message. */
   | 'tool-without-result';
 
 /** One thing that is wrong. */

@@ -170,15 +170,14 @@ export function hexOf(character: string): string {
   return (character.codePointAt(0) ?? 0).toString(16).padStart(4, '0');
 }
 
-/** The data of a section that is a list: what belongs to the section itself, then the sections in it. */
-export interface Arranged {
-  readonly loose: readonly RenderData[];
-  /** One group per name where grouping is asked for, else a single one without a name. */
-  readonly groups: ReadonlyMap<string, readonly Section[]>;
-}
-
-/** Sorts the items of a section's list; groups are in the order in which their names first appear. */
-export function arrange(list: readonly RenderData[], grouped: boolean): Arranged {
+/**
+ * The data of a section that is a list: what belongs to the section itself, then the sections in it, in the order in which
+ * their names first appear: one group per name where grouping is asked for, else a single one without a name.
+ */
+export function arrange(
+  list: readonly RenderData[],
+  grouped: boolean,
+): { readonly loose: readonly RenderData[]; readonly groups: ReadonlyMap<string, readonly Section[]> } {
   const loose: RenderData[] = [];
   const groups = new Map<string, Section[]>();
   for (const item of list) {
@@ -190,13 +189,9 @@ export function arrange(list: readonly RenderData[], grouped: boolean): Arranged
 
 /** Lists under their names as a record; a list of one is that one. */
 export function fieldsIn(lists: ReadonlyMap<string, readonly RenderData[]>): Fields {
-  return new Map(
-    Array.from(
-      lists,
-      ([name, [first, ...more]]) =>
-        [name, more.length > 0 ? [first, ...more] : first] as [string, RenderData],
-    ),
-  );
+  const fields = new Map<string, RenderData>();
+  for (const [name, list] of lists) fields.set(name, list.length > 1 ? list : (list[0] as RenderData));
+  return fields;
 }
 
 /** Adds a value to the list under a name. */
