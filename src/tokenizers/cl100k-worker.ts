@@ -3,15 +3,7 @@ import { workerTokenizer, type WorkerTokenizer, type WorkerTokenizerOptions } fr
 
 export type { WorkerTokenizer, WorkerTokenizerOptions } from './workerTokenizer.ts';
 
-/**
- * Counts tokens in cl100k_base (GPT-4, GPT-3.5), exactly, in a Worker that the first question starts. Needs the optional
- * package gpt-tokenizer. Bundlers that know `new Worker(new URL(...))`, such as Vite and webpack 5, bundle the Worker;
- * with others the page counts, in idle moments.
- *
- *     const tokenizer = createWorkerTokenizer();
- *     const [first, second] = await tokenizer.count(['Hello, world!', systemPrompt]);
- *     tokenizer.dispose();
- */
+/** As `contextree/tokenizers/o200k-worker`, in cl100k_base (GPT-4, GPT-3.5). */
 export function createWorkerTokenizer(options?: WorkerTokenizerOptions): WorkerTokenizer {
   return workerTokenizer('cl100k', start, loadTokenizer, options);
 }
