@@ -14,13 +14,13 @@ import { isAwsSecret, isRandom, KEY_NAME, kindsIn, WHOLE_NAME, type SecretKind }
  * `inspect()` does.
  */
 export async function maskInSlices(value: unknown, onMasked: OnMasked = () => {}): Promise<unknown> {
-  const steps = masking(value, '', { open: new Set(), masked: new Map(), onMasked, work: 0 });
-  for (let until = performance.now() + SLICE; ;) {
-    const step = steps.next();
+  const walk: Walk = { open: new Set(), masked: new Map(), onMasked, until: performance.now() + SLICE };
+  const steps = masking(value, '', walk);
+  for (let step = steps.next(); ; step = steps.next()) {
     if (step.done) return step.value;
-    if (performance.now() < until) continue;
+    if (performance.now() < walk.until) continue;
     await new Promise((resolve) => void setTimeout(resolve));
-    until = performance.now() + SLICE;
+    walk.until = performance.now() + SLICE;
   }
 }
 
@@ -38,25 +38,21 @@ interface Walk {
   /** The masked copy of each object, under a name that announces secrets and under any other: a shared object is read once. */
   readonly masked: Map<string, Map<object, unknown>>;
   readonly onMasked: OnMasked;
-  /** Characters that were read since the last check of the time; a value counts as some, too. */
-  work: number;
+  /** When the page gets its turn. */
+  until: number;
 }
 
 /** The deepest level; deeper ones are cut. No snapshot is as deep. */
 const MAX_DEPTH = 1000;
-/** {@link Walk.work} between two checks of the time, and of a value. */
-const STEP = 20_000;
-const VALUE = 50;
 
 /** Masks a value under its name; the name holds for the items of a list, too. Never throws. */
 function* masking(value: unknown, name: string, walk: Walk): Generator<void, unknown> {
-  walk.work += VALUE + (typeof value === 'string' ? value.length : 0);
-  if (walk.work >= STEP) {
-    walk.work = 0;
-    yield;
+  if (performance.now() >= walk.until) yield;
+  if (typeof value === 'string') {
+    const isLong = value.length > LONG;
+    const masked = isLong ? yield* maskingLong(value, walk.onMasked) : maskText(value, walk.onMasked);
+    return underName(value, masked, name, walk.onMasked);
   }
-  if (typeof value === 'string')
-    return underName(value, yield* maskingText(value, walk.onMasked), name, walk.onMasked);
   if (typeof value !== 'object' || value === null) return value;
   if (walk.open.has(value)) return '[circular]';
   if (walk.open.size > MAX_DEPTH) return '[too deep]';
@@ -109,19 +105,19 @@ function underName(text: string, masked: string, name: string, onMasked: OnMaske
 
 /** A text without the secrets in it. */
 export function maskText(text: string, onMasked: OnMasked = () => {}): string {
-  const steps = maskingText(text, onMasked);
-  for (let step = steps.next(); ; step = steps.next()) if (step.done) return step.value;
+  if (text.length < SHORTEST || UUID.test(text)) return text;
+  const pieces = piecesOf(maskBlocks(text, onMasked)).map((piece) => maskPiece(piece, onMasked));
+  return withAwsSecrets(pieces.join(''), onMasked);
 }
 
-/** Yields before each further piece of a long text. */
-function* maskingText(text: string, onMasked: OnMasked): Generator<void, string> {
-  if (text.length < SHORTEST || UUID.test(text)) return text;
-  let masked = '';
+/** The same, which yields before each piece. */
+function* maskingLong(text: string, onMasked: OnMasked): Generator<void, string> {
+  const pieces: string[] = [];
   for (const piece of piecesOf(maskBlocks(text, onMasked))) {
-    if (masked !== '') yield;
-    masked += maskPiece(piece, onMasked);
+    yield;
+    pieces.push(maskPiece(piece, onMasked));
   }
-  return withAwsSecrets(masked, onMasked);
+  return withAwsSecrets(pieces.join(''), onMasked);
 }
 
 /** The shortest secret with its name: `pwd=1234`. */
