@@ -153,7 +153,8 @@ export class ContextEngine extends Verbs {
     const own = typeof id === 'string' && !id.startsWith('key:') ? { id } : {};
     const data =
       typeof message === 'function' ? message : normaliseMessage({ ...ownOptions(message), ...own });
-    return (await this.opened()).turns.updateMessage(id, data, status, call);
+    const facts = ownData(call, 'call');
+    return (await this.opened()).turns.updateMessage(id, data, status, facts);
   }
 
   /**
@@ -189,7 +190,7 @@ export class ContextEngine extends Verbs {
    *   field.
    */
   async keepFields(key: string, value: Readonly<Record<string, unknown>>): Promise<void> {
-    const own = ownOptions(value);
+    const own = ownData(value, 'keepFields()');
     return (await this.opened()).facts.keepFields(key, own);
   }
 

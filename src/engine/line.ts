@@ -2,6 +2,7 @@ import { ContextError, isContextError, refuseToLoad } from '../errors.ts';
 import { NOTHING, type ChatDelta, type EndsRecord } from '../graph/graph.ts';
 import { unitedEnds } from '../graph/join.ts';
 import { kindOf } from '../graph/marks.ts';
+import { vouchFor } from '../store/door.ts';
 import type { CommitOptions, StoreDelta } from '../store/store.ts';
 import { asContextError } from './desk.ts';
 import type * as Loss from './loss.ts';
@@ -126,7 +127,7 @@ export class Line {
       const known = ends.get(record.id);
       ends.set(record.id, known ? unitedEnds(known, record) : record);
     }
-    return { ...delta, messages, ends: [...ends.values()] };
+    return vouchFor({ ...delta, messages, ends: [...ends.values()] });
   }
 
   get #options(): CommitOptions {

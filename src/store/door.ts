@@ -45,6 +45,22 @@ export function checkDelta(delta: StoreDelta, userId: string): StoreDelta {
   return { ...copy, local };
 }
 
+const ours = new WeakSet<StoreDelta>();
+
+/**
+ * Vouches for a delta: an engine makes it of what was copied and checked where it entered the engine, so the store takes it as
+ * it is, with the options of its commit.
+ */
+export function vouchFor(delta: StoreDelta): StoreDelta {
+  ours.add(delta);
+  return delta;
+}
+
+/** Whether an engine of this page vouches for a delta. */
+export function isOurs(delta: StoreDelta): boolean {
+  return ours.has(delta);
+}
+
 /** A copy of the options of a commit. Throws `invalid-options` for others. */
 export function checkCommit(options: CommitOptions): CommitOptions {
   const copy = ownCopy('options', options);
