@@ -61,15 +61,14 @@ abstract class Face {
       );
       await this.#coming.finally(() => (this.#coming = undefined));
     }
-    return this.use(this.access as Access, name, own);
+    return this.use(this.access ?? access, name, own);
   }
 
   /** Loads the tables; `hear` is called for changes of other tabs. */
   protected abstract open(hear: (notice: StoreNotice) => void): Promise<Access>;
 
-  /** Makes a call on the tables; closed tables open again. */
+  /** Makes a call on the tables. */
   protected async use(access: Access, name: string, args: readonly unknown[]): Promise<unknown> {
-    access.reopen();
     return access.calls[name]?.(access, ...(args as never[]));
   }
 
@@ -77,9 +76,7 @@ abstract class Face {
   protected async arrive(): Promise<Access> {
     this.#opening ??= this.open(this.hear).then((access) => (this.access = access));
     this.#opening.catch(() => (this.#opening = undefined));
-    const access = this.access ?? (await this.#opening);
-    access.reopen();
-    return access;
+    return this.access ?? this.#opening;
   }
 
   /** Calls every listener, even if one throws. */
@@ -121,6 +118,7 @@ abstract class Face {
     search?.letGo();
     await this.#opening?.catch(() => undefined);
     this.access?.close();
+    this.access = this.#opening = undefined;
   }
 }
 

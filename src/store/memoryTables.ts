@@ -56,8 +56,6 @@ class MemoryTables implements Database {
   }
 
   close(): void {}
-
-  reopen(): void {}
 }
 
 class MemoryRows implements Rows {

@@ -11,7 +11,7 @@ import {
   type Shape,
   type Table,
 } from '../tables/layout.ts';
-import { loadPacks, readMeta } from '../tables/records.ts';
+import { lacksPacks, loadPacks, readMeta } from '../tables/records.ts';
 import { Access, usual } from '../tables/usual.ts';
 import type * as Careful from './careful.ts';
 import { held, hold } from './locks.ts';
@@ -48,7 +48,7 @@ export function hasBeenHere(name: string): boolean {
  *
  * An open request that fails is repeated for some seconds. One that hangs, because another tab does not close its connection,
  * fails after `patience` with `store-blocked`; the next call waits for the same request. `close()` refuses running work with
- * `store-closed`, until the store is used again: the database may be deleted next.
+ * `store-closed`, because the database may be deleted next; a store that is used again has a new connection.
  */
 class Connection implements Database {
   readonly persistence = 'indexeddb';
@@ -97,11 +97,6 @@ class Connection implements Database {
     await keepNote(this.#name, this);
   }
 
-  /** Lets the next call open a connection again. */
-  reopen(): void {
-    this.#isClosed = false;
-  }
-
   /** Transactions that have begun run to their end. */
   close(): void {
     this.#isClosed = true;
@@ -110,27 +105,24 @@ class Connection implements Database {
     this.#opening = undefined;
   }
 
-  async #run<T>(work: Work<T>): Promise<T> {
-    try {
-      return await this.#attempt(work);
-    } catch (error) {
-      if (isContextError(error)) throw error;
-      const { explain } = await import('./refusal.ts').catch(refuseToLoad);
-      throw explain(error, this.#name);
-    }
-  }
-
   /** `careful`: on a second connection, after a record could not be read. */
-  async #attempt<T>(work: Work<T>, isRepeat = false, careful?: typeof Careful): Promise<T> {
+  async #run<T>(work: Work<T>, isRepeat = false, careful?: typeof Careful): Promise<T> {
     const open = this.#open ?? (await this.#opened());
     try {
       return await Promise.race([work(open.db, careful), open.gone]);
     } catch (error) {
-      if (!isDead(error)) throw error;
-      this.#forget(open);
-      if (isRepeat) throw error;
+      if (lacksPacks(error)) {
+        await loadPacks();
+        return this.#run(work, isRepeat, careful);
+      }
+      const isLost = isDead(error);
+      if (isLost) this.#forget(open);
+      if (!isLost || isRepeat) {
+        const { explain } = await import('./refusal.ts').catch(refuseToLoad);
+        throw explain(error, this.#name);
+      }
       const code = isOfValue(error) ? await import('./careful.ts').catch(refuseToLoad) : undefined;
-      return this.#attempt(work, true, code);
+      return this.#run(work, true, code);
     }
   }
 

@@ -25,7 +25,7 @@ export class IndexedDBContextStore extends StoreFace implements ContextStore {
   readonly #options: IndexedDBOptions;
   #memory: Promise<Access> | undefined;
   /** Whether the database was ever open: then the store never becomes memory by itself. */
-  #isKnown: () => boolean = () => false;
+  #isKnown = false;
 
   constructor(name: string = 'contextree', options: IndexedDBOptions = {}) {
     super();
@@ -34,7 +34,7 @@ export class IndexedDBContextStore extends StoreFace implements ContextStore {
   }
 
   get persistence(): Persistence {
-    return this.access?.db.persistence ?? 'indexeddb';
+    return this.#memory ? 'memory' : 'indexeddb';
   }
 
   /** Keeps everything in memory from now on: for a person who was told that the database can't be opened. */
@@ -58,16 +58,17 @@ export class IndexedDBContextStore extends StoreFace implements ContextStore {
   }
 
   protected override async open(hear: (notice: StoreNotice) => void): Promise<Access> {
+    if (this.#memory) return this.#memory;
     const { hasBeenHere, openDatabase } = await import('./connection.ts').catch(refuseToLoad);
-    this.#isKnown = () => hasBeenHere(this.#name);
-    return openDatabase(this.#name, this.#options, hear, () => (this.#isKnown = () => true));
+    this.#isKnown ||= hasBeenHere(this.#name);
+    return openDatabase(this.#name, this.#options, hear, () => (this.#isKnown = true));
   }
 
   protected override async use(access: Access, name: string, args: readonly unknown[]): Promise<unknown> {
     try {
       return await super.use(access, name, args);
     } catch (error) {
-      if (this.#isKnown() || !isContextError(error, 'store-unavailable')) throw error;
+      if (this.#isKnown || !isContextError(error, 'store-unavailable')) throw error;
     }
     await this.useMemory();
     return super.use(this.access as Access, name, args);

@@ -41,6 +41,7 @@ import {
   packs,
   putFile,
   readBodies,
+  readChat,
   readFactRows,
   readMessages,
   readMeta,
@@ -79,11 +80,10 @@ export function nameOfVersion(key: string, { rev, by, sum }: Pick<Version, 'rev'
  */
 export async function commit(
   rows: Rows,
-  reading: Promise<StoredChat>,
   ready: Ready,
   options: CommitOptions,
 ): Promise<{ readonly records: ChatRecords; readonly isChanged: boolean }> {
-  const known = await readKnown(rows, reading, ready, options);
+  const known = await readKnown(rows, ready, options);
   const { chat, messages, facts } = known;
   expectPlace(known, ready, options);
   const changed = changedMessages(messages, ready);
@@ -135,7 +135,7 @@ interface Known {
   readonly last: number;
 }
 
-async function readKnown(rows: Rows, reading: Promise<StoredChat>, ready: Ready, options: CommitOptions) {
+async function readKnown(rows: Rows, ready: Ready, options: CommitOptions) {
   const { chatId } = ready;
   const asked: Promise<readonly (StoredFact | undefined)[]>[] = [];
   const factAt = async (kind: StoredFact['kind'], { id, chat }: EndsRecord | Mark) => [
@@ -148,7 +148,7 @@ async function readKnown(rows: Rows, reading: Promise<StoredChat>, ready: Ready,
   for (const { key, seq } of ready.messages)
     if (seq !== undefined && seq <= options.since) hints.set(key, seq);
   const [chat, meta, found, drafts, ...handed] = await Promise.all([
-    reading,
+    readChat(rows, chatId),
     readMeta(rows),
     findMessages(rows, chatId, [...hints.keys()], (key) => hints.get(key)),
     rows.keys('drafts', within(chatId)),

@@ -280,9 +280,8 @@ export interface Database {
   held(chatId: string): Promise<ReadonlySet<string>>;
   /** Writes the note beside the database that reveals a loss. */
   keepNote?(): Promise<void>;
-  /** Closes the connection: running transactions end, and none begins before {@link reopen}. */
+  /** Closes the connection for good: running transactions end, and none begins any more. */
   close(): void;
-  reopen(): void;
 }
 
 /** The reads and writes of a transaction. Unreadable records are left out, or undefined. */

@@ -6,22 +6,22 @@ import { type Meta, readText, type Rows, type StoredChat, type Table, TABLES, wi
 import {
   loadPacks,
   putFile,
+  readChat,
   readFactRows,
   readMessages,
   readMeta,
   shownRow,
   startOf,
-  withPacks,
 } from './records.ts';
 import { purge, remove, restore } from './removal.ts';
-import type { Access, Notice, Work } from './usual.ts';
+import type { Access } from './usual.ts';
 
 // The calls of a store that an app does not need for its first answer: see `ContextStore`.
 
 export async function revisions(access: Access, chatId: string, key: string): Promise<readonly Revision[]> {
   door.expectTexts({ chatId, key });
-  const texts = await access.read(['chats', 'revisions'], chatId, async (rows, reading) =>
-    (await reading).totals ? rows.all<string>('revisions', within(chatId, key)) : [],
+  const texts = await access.db.read(['chats', 'revisions'], async (rows) =>
+    (await readChat(rows, chatId)).totals ? rows.all<string>('revisions', within(chatId, key)) : [],
   );
   const revisions = texts.flatMap((text) => (readText(text) as Revision | undefined) ?? []);
   const messages = await access.attach(revisions.map(({ message }) => message));
@@ -37,12 +37,10 @@ export async function changesSince(
   door.expect('count?', 'limit', limit);
   const tables: Table[] = ['chats', 'nodes', 'topologies', 'facts'];
   const after = { from: seq, to: Infinity, isAfter: true };
-  const lists = await withPacks(() =>
-    db.read(tables, async (rows) => {
-      const chats = await rows.all<StoredChat>('chats', after, 'seq');
-      return Promise.all(chats.map((chat) => changesOf(rows, chat, seq)));
-    }),
-  );
+  const lists = await db.read(tables, async (rows) => {
+    const chats = await rows.all<StoredChat>('chats', after, 'seq');
+    return Promise.all(chats.map((chat) => changesOf(rows, chat, seq)));
+  });
   const changes = lists.flat().toSorted((a, b) => a.seq - b.seq);
   return changes.slice(0, Math.max(limit, 0));
 }
@@ -103,40 +101,34 @@ export async function deleteChat(
   door.expectTexts({ chatId });
   const { userId, keepFor = 0 } = door.readOptions(options, REMOVAL);
   const now = Date.now();
-  const work: Work<{ readonly seq: number | undefined } | undefined> = async (rows, reading) => {
-    const chat = await reading;
-    const gone = await remove(rows, chat, userId, Math.max(keepFor, 0), now);
-    return gone && { seq: chat.totals && gone.seq };
-  };
-  const write = () => access.write(TABLES, chatId, work, (done) => changedAt(done?.seq));
+  const write = () =>
+    access.db.write(TABLES, async (rows) => {
+      const chat = await readChat(rows, chatId);
+      const gone = await remove(rows, chat, userId, Math.max(keepFor, 0), now);
+      return gone && { seq: chat.totals && gone.seq };
+    });
   const done = await write().catch(async (error: unknown) => {
     if (keepFor > 0 || !isContextError(error, 'quota-exceeded')) throw error;
     // Deleting a chat without a row that remembers it works on a full disk, and makes room.
-    const makeRoom: Work<void> = async (rows, reading) => {
-      const { totals } = await reading;
+    await access.db.write(TABLES, async (rows) => {
+      const { totals } = await readChat(rows, chatId);
       if (userId === undefined || totals?.userId === userId) await purge(rows, chatId);
-    };
-    await access.write(TABLES, chatId, makeRoom, () => undefined);
+    });
     return write();
   });
+  if (done?.seq !== undefined) access.tell({ kind: 'change', chatId, seq: done.seq });
   if (done) access.tidyLater(keepFor);
   return done !== undefined;
-}
-
-function changedAt(seq: number | undefined): Notice | undefined {
-  return seq === undefined ? undefined : { kind: 'change', seq };
 }
 
 const REMOVAL: door.Fields = { userId: 'text?', keepFor: 'number?' };
 
 export async function restoreChat(access: Access, chatId: string): Promise<boolean> {
   door.expectTexts({ chatId });
-  const chat = await access.write(
-    TABLES,
-    chatId,
-    async (rows, reading): Promise<StoredChat | undefined> => restore(rows, await reading, Date.now()),
-    (restored) => changedAt(restored?.seq),
+  const chat = await access.db.write(TABLES, async (rows) =>
+    restore(rows, await readChat(rows, chatId), Date.now()),
   );
+  if (chat) access.tell({ kind: 'change', chatId, seq: chat.seq });
   return chat !== undefined;
 }
 
@@ -186,9 +178,11 @@ export async function examine(
   const repair = options?.repair === true;
   const how = { repair, now: Date.now() };
   const [{ examineChat }] = await Promise.all([import('./examine.ts').catch(refuseToLoad), loadPacks()]);
-  const work: Work<readonly Damage[]> = async (rows, reading) => examineChat(rows, await reading, how);
-  if (!repair) return access.read(TABLES, chatId, work);
-  return access.write(TABLES, chatId, work, (damages) => changedAt(damages.length > 0 ? 0 : undefined));
+  const work = async (rows: Rows) => examineChat(rows, await readChat(rows, chatId), how);
+  if (!repair) return access.db.read(TABLES, work);
+  const damages = await access.db.write(TABLES, work);
+  if (damages.length > 0) access.tell({ kind: 'change', chatId, seq: 0 });
+  return damages;
 }
 
 export async function storage(

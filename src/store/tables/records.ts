@@ -1,4 +1,4 @@
-import { ContextError, refuseToLoad } from '../../errors.ts';
+import { ContextError, isContextError, refuseToLoad } from '../../errors.ts';
 import { hasWords, shownVersion, type EndsRecord, type Mark, type MessageRecord } from '../../graph/graph.ts';
 import { compareMarks } from '../../graph/join.ts';
 import { chatFacts } from '../../graph/marks.ts';
@@ -90,9 +90,7 @@ export function withoutNote(message: StoredMessage): MessageRecord {
 
 let here: typeof Packs | undefined;
 
-/**
- * The code of packs. Most chats have none. While the code is not loaded, this throws, and {@link withPacks} repeats the work.
- */
+/** The code of packs. Most chats have none. While the code is not loaded, this throws, and the transaction is repeated. */
 export function packs(): typeof Packs {
   if (here) return here;
   throw new ContextError('invariant', NO_PACKS);
@@ -100,15 +98,9 @@ export function packs(): typeof Packs {
 
 const NO_PACKS = 'The code of packs is not there yet.';
 
-/** Runs some work, and runs it again if it met the first pack. */
-export async function withPacks<T>(work: () => Promise<T>): Promise<T> {
-  try {
-    return await work();
-  } catch (error) {
-    if (Object(error).message !== NO_PACKS) throw error;
-  }
-  await loadPacks();
-  return work();
+/** Whether some work met the first pack. */
+export function lacksPacks(error: unknown): boolean {
+  return isContextError(error) && error.message === NO_PACKS;
 }
 
 export async function loadPacks(): Promise<typeof Packs> {

@@ -1,12 +1,13 @@
 import type { UIMessage } from 'ai';
 import { hasWords, type MessageRecord, shownVersion } from '../../graph/graph.ts';
 import type { Body, ChatRecords } from '../store.ts';
-import { type Rows, type StoredBody, type StoredChat, within } from './layout.ts';
+import { type Rows, type StoredBody, within } from './layout.ts';
 import {
   answer,
   findLiving,
   growingIn,
   readBodies,
+  readChat,
   readFacts,
   readMessages,
   readMeta,
@@ -17,16 +18,11 @@ import {
 // The records of a chat, and its shown bodies, with those of drafts.
 
 /** The records that changed after a number; without one all of them, and the local records. */
-export async function recordsAfter(
-  rows: Rows,
-  reading: Promise<StoredChat>,
-  chatId: string,
-  since?: number,
-): Promise<ChatRecords> {
+export async function recordsAfter(rows: Rows, chatId: string, since?: number): Promise<ChatRecords> {
   const readFrom = (seq: number) =>
     Promise.all([readMessages(rows, chatId, seq), readFacts(rows, chatId, seq)]);
   const [chat, meta, read, local] = await Promise.all([
-    reading,
+    readChat(rows, chatId),
     readMeta(rows),
     readFrom(since ?? 0),
     since === undefined ? rows.entries<unknown>('local', within(chatId)) : [],
@@ -45,7 +41,6 @@ export async function recordsAfter(
  */
 export async function wordsOf(
   rows: Rows,
-  reading: Promise<StoredChat>,
   chatId: string,
   keys: ReadonlySet<string>,
   records: readonly MessageRecord[],
@@ -56,7 +51,7 @@ export async function wordsOf(
       if (keys.has(body.key)) found.set(body.key, body);
   };
   const [chat] = await Promise.all([
-    reading,
+    readChat(rows, chatId),
     take(records.flatMap(({ key, seq }) => (seq !== undefined && keys.has(key) ? [seq] : []))),
   ]);
   const growing = await growingIn(rows, chat, [], keys);

@@ -15,21 +15,9 @@ import type {
 import { commit as commitRecords, nameOfVersion, type Ready, type ReadyBody } from './commit.ts';
 import { LAST_DRAFT, writeDraft } from './drafts.ts';
 import type * as Filing from './files.ts';
-import { PACK, TABLES, type Database, type Rows, type StoredChat, type Table } from './layout.ts';
-import {
-  findLiving,
-  isDraftOf,
-  loadPacks,
-  putFile,
-  readChat,
-  readMeta,
-  shownRow,
-  withPacks,
-} from './records.ts';
+import { PACK, TABLES, type Database, type Rows, type Table } from './layout.ts';
+import { findLiving, isDraftOf, loadPacks, putFile, readChat, readMeta, shownRow } from './records.ts';
 import { recordsAfter, wordsOf } from './shown.ts';
-
-/** Work in a transaction, on a chat whose row is being read. */
-export type Work<T> = (rows: Rows, reading: Promise<StoredChat>) => Promise<T>;
 
 /** The notice of a write; without `chatId` it concerns all chats. */
 export type Notice = Omit<StoreNotice, 'remote'>;
@@ -38,7 +26,7 @@ export type Notice = Omit<StoreNotice, 'remote'>;
 export type Calls = Readonly<Record<string, (access: Access, ...args: never[]) => Promise<unknown>>>;
 
 /**
- * A store's access to its tables: transactions on chats, notices to listeners, and upkeep when the browser is idle.
+ * A store's access to its tables: the database, notices to listeners, and upkeep when the browser is idle.
  *
  * Tabs tell each other ids and numbers, never content. Other versions of this package may use the same channel, so only exact
  * notices are heard. A frozen tab misses some: a notice is a hint to ask the store for changes.
@@ -47,56 +35,38 @@ export class Access {
   readonly db: Database;
   /** The loaded calls; others are loaded on first use. */
   calls: Calls;
-  /** Messages that were returned: equal ones stay the same objects. */
-  readonly shown: Map<string, WeakRef<UIMessage>> = new Map();
   readonly #hear: (notice: StoreNotice) => void;
-  /** The name of the database, by which other tabs have it, too. */
-  readonly #name: string | undefined;
-  #channel: BroadcastChannel | undefined;
+  readonly #channel: BroadcastChannel | undefined;
   /** Chats that were opened or grew since the last upkeep. */
   readonly #grown = new Set<string>();
   #tidying: ReturnType<typeof setTimeout> | undefined;
-  /** When the next upkeep is due, and when the last one was, as `performance.now()`. */
+  /** When the next upkeep is due, as `performance.now()`. */
   #tidyAt = Infinity;
-  #tidied = -Infinity;
 
+  /** `name`: that of the database, by which other tabs have it, too. Without channels, tabs get no notices. */
   constructor(db: Database, calls: Calls, hear: (notice: StoreNotice) => void, name?: string) {
     this.db = db;
     this.calls = calls;
     this.#hear = hear;
-    this.#name = name;
-    this.reopen();
+    if (name === undefined || typeof BroadcastChannel === 'undefined') return;
+    this.#channel = new BroadcastChannel(`contextree:${name}`);
+    (this.#channel as { unref?: () => void }).unref?.();
+    this.#channel.onmessage = ({ data }) => {
+      const notice = parseNotice(data);
+      if (notice) hear(notice);
+    };
   }
 
-  read<T>(tables: readonly Table[], chatId: string, work: Work<T>): Promise<T> {
-    return withPacks(() => this.db.read(tables, (rows) => inChat(rows, chatId, work)));
-  }
-
-  /** Writes to a chat; then notifies everybody, before the caller, with the result of `noticeOf`. */
-  write<T>(
-    tables: readonly Table[],
-    chatId: string,
-    work: Work<T>,
-    noticeOf: (done: T) => Notice | undefined,
-    isRelaxed?: boolean,
-  ): Promise<T> {
-    return withPacks(async () => {
-      const done = await this.db.write(tables, (rows) => inChat(rows, chatId, work), isRelaxed);
-      const notice = noticeOf(done);
-      if (notice) this.tell({ ...notice, chatId });
-      return done;
-    });
-  }
-
+  /** Notifies everybody of a write that is durable. */
   tell(notice: Notice): void {
     this.#hear({ ...notice, remote: false });
     this.#channel?.postMessage({ v: VERSION, ...notice });
-    if (notice.kind !== 'draft') this.tidyLater(this.#tidied + TIDY_PAUSE - performance.now());
+    if (notice.kind !== 'draft') this.grow(notice.chatId);
   }
 
   /** Notes that a chat may have rows to pack. */
-  grow(chatId: string): void {
-    this.#grown.add(chatId);
+  grow(chatId: string | undefined): void {
+    if (chatId !== undefined) this.#grown.add(chatId);
     this.tidyLater();
   }
 
@@ -114,7 +84,6 @@ export class Access {
 
   async #tidy(): Promise<void> {
     this.#tidyAt = Infinity;
-    this.#tidied = performance.now();
     const grown = [...this.#grown];
     this.#grown.clear();
     const { tidy } = await import('./upkeep.ts').catch(refuseToLoad);
@@ -126,19 +95,6 @@ export class Access {
     this.#tidyAt = Infinity;
     this.db.close();
     this.#channel?.close();
-    this.#channel = undefined;
-  }
-
-  /** Lets the next call open the database again. Without channels, tabs get no notices. */
-  reopen(): void {
-    this.db.reopen();
-    if (this.#name === undefined || this.#channel || typeof BroadcastChannel === 'undefined') return;
-    this.#channel = new BroadcastChannel(`contextree:${this.#name}`);
-    (this.#channel as { unref?: () => void }).unref?.();
-    this.#channel.onmessage = ({ data }) => {
-      const notice = parseNotice(data);
-      if (notice) this.#hear(notice);
-    };
   }
 
   /** A message with names for its files, whose bytes are added to `files`. */
@@ -151,15 +107,8 @@ export class Access {
   }
 }
 
-async function inChat<T>(rows: Rows, chatId: string, work: Work<T>): Promise<T> {
-  const reading = readChat(rows, chatId);
-  const [done] = await Promise.all([work(rows, reading), reading]);
-  return done;
-}
-
-/** How long a store is idle before its upkeep, and the pause after that, in ms. */
+/** How long after a change the upkeep follows, in ms. */
 const TIDY_AFTER = 2000;
-const TIDY_PAUSE = 10_000;
 
 /** The longest delay of a timer, in ms. */
 const LONGEST_TIMER = 2 ** 31 - 1;
@@ -208,7 +157,7 @@ async function load(access: Access, chatId: string, since?: number): Promise<Cha
   door.expectTexts({ chatId });
   door.expect('number?', 'change number', since);
   if (since === undefined) access.grow(chatId);
-  return access.read(LOADED, chatId, (rows, reading) => recordsAfter(rows, reading, chatId, since));
+  return access.db.read(LOADED, (rows) => recordsAfter(rows, chatId, since));
 }
 
 async function bodies(
@@ -220,33 +169,14 @@ async function bodies(
   door.expectTexts({ chatId });
   door.expect('text[]', 'keys', keys);
   const asked = new Set(keys);
-  const found = await access.read(READ, chatId, (rows, reading) =>
-    wordsOf(rows, reading, chatId, asked, records),
-  );
-  const isShown = asked.size <= FEW;
-  const bodies = new Map<string, Body>();
-  for (const key of asked) if (found.has(key)) bodies.set(key, found.get(key) as Body);
-  const messages = await access.attach([...bodies.values()].map(({ message }) => message));
-  for (const [i, [key, body]] of [...bodies].entries()) {
-    const message = messages[i] as UIMessage;
-    const name = isShown && !body.isDraft ? nameOfVersion(`${chatId} ${key}`, body) : undefined;
-    bodies.set(key, { ...body, message: name === undefined ? message : same(access, name, message) });
-  }
-  return bodies;
+  const found = await access.db.read(READ, (rows) => wordsOf(rows, chatId, asked, records));
+  const bodies = [...asked].flatMap((key) => {
+    const body = found.get(key);
+    return body ? [[key, body] as const] : [];
+  });
+  const messages = await access.attach(bodies.map(([, { message }]) => message));
+  return new Map(bodies.map(([key, body], i) => [key, { ...body, message: messages[i] as UIMessage }]));
 }
-
-/** The object that was returned for this message before, if the two are equal. */
-function same({ shown }: Access, name: string, message: UIMessage): UIMessage {
-  const known = shown.get(name)?.deref();
-  // A lost file may have come back.
-  if (known || message.parts.some((part) => 'gone' in part)) return known ?? message;
-  shown.set(name, new WeakRef(message));
-  if (shown.size % FEW === 0) for (const [key, one] of shown) if (!one.deref()) shown.delete(key);
-  return message;
-}
-
-/** Above this number, messages are read to be sent and not shown: they need not stay the same objects. */
-const FEW = 512;
 
 async function commit(access: Access, chatId: string, handed: StoreDelta, options: CommitOptions) {
   const isOurs = door.isOurs(handed);
@@ -254,13 +184,10 @@ async function commit(access: Access, chatId: string, handed: StoreDelta, option
   const place = isOurs ? options : door.checkCommit(options);
   const ready = await readyOf(access, chatId, isOurs ? handed : door.checkDelta(handed, place.userId));
   if (ready.messages.length >= 2 * PACK) await loadPacks();
-  const { records, isChanged } = await access.write(
-    COMMITTED,
-    chatId,
-    (rows, reading) => commitRecords(rows, reading, ready, place),
-    (done) => (done.isChanged ? { kind: 'change', seq: done.records.seq } : undefined),
+  const { records, isChanged } = await access.db.write(COMMITTED, (rows) =>
+    commitRecords(rows, ready, place),
   );
-  if (isChanged) access.grow(chatId);
+  if (isChanged) access.tell({ kind: 'change', chatId, seq: records.seq });
   return records;
 }
 
@@ -291,20 +218,16 @@ async function saveDraft(access: Access, chatId: string, draft: Draft, options?:
   if (isLeaving && access.db.putNow('drafts', JSON.stringify(copy), [chatId, key, LAST_DRAFT])) return;
   const files: Ready['files'] = new Map();
   const message = await access.detach(copy.message, files);
-  const seq = await access.write(
-    DRAFTED,
-    chatId,
-    async (rows, reading) => {
-      const [chat, meta] = await Promise.all([reading, readMeta(rows)]);
-      const found = await findLiving(rows, chat, [key], () => copy.seq);
-      if (!chat.totals || !isDraftOf(copy, found.get(key))) return undefined;
-      for (const [hash, bytes] of files) await putFile(rows, hash, bytes);
-      await writeDraft(rows, chatId, { ...copy, message });
-      return meta.seq;
-    },
-    (done) => (done === undefined ? undefined : { kind: 'draft', key, seq: done }),
-    !isDurable,
-  );
+  const write = async (rows: Rows): Promise<number | undefined> => {
+    const [chat, meta] = await Promise.all([readChat(rows, chatId), readMeta(rows)]);
+    const found = await findLiving(rows, chat, [key], () => copy.seq);
+    if (!chat.totals || !isDraftOf(copy, found.get(key))) return undefined;
+    for (const [hash, bytes] of files) await putFile(rows, hash, bytes);
+    await writeDraft(rows, chatId, { ...copy, message });
+    return meta.seq;
+  };
+  const seq = await access.db.write(DRAFTED, write, !isDurable);
+  if (seq !== undefined) access.tell({ kind: 'draft', chatId, key, seq });
   if (seq !== undefined || !isDurable) return;
   const words = `Message "${reasonOf(key)}" of chat "${reasonOf(chatId)}" has another version by now, or is gone.`;
   throw new ContextError('message-not-found', words, { details: { chatId, key } });
@@ -312,7 +235,7 @@ async function saveDraft(access: Access, chatId: string, draft: Draft, options?:
 
 async function getChat(access: Access, chatId: string): Promise<ChatRow | undefined> {
   door.expectTexts({ chatId });
-  return access.read(['chats'], chatId, async (_rows, chat) => shownRow(await chat));
+  return access.db.read(['chats'], async (rows) => shownRow(await readChat(rows, chatId)));
 }
 
 async function get(access: Access, key: string): Promise<unknown> {
