@@ -138,6 +138,12 @@ export class Desk {
       }
     }
   }
+
+  /** Sends an error to the listeners; `id`: the message that it concerns. */
+  report(error: unknown, id?: string): void {
+    const { code, message } = asContextError(error);
+    this.emit({ type: 'error', code, message, ...(id === undefined ? {} : { id }) });
+  }
 }
 
 // ------------------------------------------------------------------ the fragments

@@ -69,8 +69,7 @@ export class ContextEngine extends Verbs {
     const { Session } = await import('./session.ts').catch(refuseToLoad);
     this.#session ??= new Session(this.desk);
     // Listen before the first read, so that no notice of another tab is missed.
-    if (!this.desk.isDisposed)
-      this.#unsubscribe ??= this.store.subscribe((notice) => this.#session?.writer.others.hear(notice));
+    if (!this.desk.isDisposed) this.#unsubscribe ??= this.store.subscribe(this.#session.writer.others.hear);
     await this.#session.open();
     return this.#session;
   }

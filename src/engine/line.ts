@@ -26,7 +26,6 @@ export class Line {
   #refusal: ContextError | undefined;
   /** How many messages exist only here since the browser cleared the database. */
   #lost = 0;
-  #watching: { readonly key: string; readonly resolve: () => void }[] = [];
   readonly #commitNext: () => Promise<void> = oneAtATime(() => this.#commit());
   readonly #again: Again = new Again(() => void this.flush().catch(() => {}));
 
@@ -36,7 +35,7 @@ export class Line {
 
   saveState(before: SaveState): SaveState {
     // A refusal concerns waiting records: after the deletion of their chat there may be none.
-    const error = this.#holdsNothing ? undefined : this.#refusal;
+    const error = this.#refusal && !this.#holdsNothing ? this.#refusal : undefined;
     const isSaving = this.#sending !== undefined || (this.#isAsked && !isEmpty(this.#waiting));
     // The error stays while the records are tried again.
     const state = error ? 'error' : isSaving ? 'saving' : this.#hasSaved ? 'saved' : 'idle';
@@ -58,22 +57,6 @@ export class Line {
 
   get isSending(): boolean {
     return this.#sending !== undefined;
-  }
-
-  /** Resolves when a message is durable, however often the disk refuses it before. */
-  stored(key: string): Promise<void> {
-    if (!this.#holds(key)) return Promise.resolve();
-    return new Promise((resolve) => this.#watching.push({ key, resolve }));
-  }
-
-  #holds(key: string): boolean {
-    return [this.#sending, this.#waiting].some((one) => one?.messages.some((record) => record.key === key));
-  }
-
-  #tellStored(): void {
-    const stored = this.#watching.filter(({ key }) => !this.#holds(key));
-    this.#watching = this.#watching.filter((one) => !stored.includes(one));
-    for (const { resolve } of stored) resolve();
   }
 
   /** Queues a delta that is already joined. Resolves when it is durable; rejects with the store's error. */
@@ -152,7 +135,6 @@ export class Line {
       this.#refuse(sending, asContextError(error));
       throw error;
     } finally {
-      this.#tellStored();
       this.#writer.desk.publish();
     }
   }
@@ -162,7 +144,7 @@ export class Line {
    * All others are dropped. Those that came since wait for the next commit, which tells their writers.
    */
   #refuse(sending: Waiting, error: ContextError): void {
-    this.#writer.desk.emit({ type: 'error', code: error.code, message: error.message });
+    this.#writer.desk.report(error);
     const isDeleted = error.code === 'chat-deleted';
     if (isDeleted || isRefusal(error)) this.#waiting = both(this.#living(sending), this.#waiting);
     if (isRefusal(error)) {
@@ -310,13 +292,13 @@ export class Again {
 
 /** Wraps a task so that it runs once at a time: all calls during a run share the next run. */
 export function oneAtATime(task: () => Promise<void>): () => Promise<void> {
-  let current: Promise<void> | undefined;
+  let running = Promise.resolve();
   let next: Promise<void> | undefined;
-  const run = (): Promise<void> => {
-    next = undefined;
-    const running = task();
-    current = running.catch(() => {}).then(() => void (current = next));
-    return running;
-  };
-  return () => (current ? (next ??= current.then(run)) : run());
+  return () =>
+    (next ??= running.then(() => {
+      next = undefined;
+      const run = task();
+      running = run.catch(() => {});
+      return run;
+    }));
 }

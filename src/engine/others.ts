@@ -139,7 +139,7 @@ export class Others {
     desk.publish({ status: 'error', error: new ContextError('chat-deleted', message, { details }) });
   }
 
-  hear({ kind, chatId, key, seq, remote }: StoreNotice): void {
+  readonly hear = ({ kind, chatId, key, seq, remote }: StoreNotice): void => {
     const { desk, line, replica, streams } = this.#writer;
     if (chatId !== undefined && chatId !== desk.chatId) return;
     if (kind === 'draft') {
@@ -155,7 +155,7 @@ export class Others {
       if (!isSmaller && (isKnown || line.isSending)) return;
     }
     this.follow();
-  }
+  };
 
   /** Reads what others wrote; if the store refuses, tries again, and reports that once. */
   follow(): void {
@@ -166,7 +166,7 @@ export class Others {
         const { desk } = this.#writer;
         const error = asContextError(cause);
         if (error.code === 'wrong-user') desk.publish({ status: 'error', error });
-        if (this.#again.isFirst) desk.emit({ type: 'error', code: error.code, message: error.message });
+        if (this.#again.isFirst) desk.report(error);
         if (!desk.isDisposed && isRefusal(error)) this.#again.later();
       },
     );
@@ -191,10 +191,7 @@ export class Others {
   }
 
   #inBackground(task: () => Promise<void>): void {
-    task().catch((error: unknown) => {
-      const { code, message } = asContextError(error);
-      this.#writer.desk.emit({ type: 'error', code, message });
-    });
+    task().catch((error: unknown) => this.#writer.desk.report(error));
   }
 
   dispose(): void {

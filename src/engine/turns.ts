@@ -284,7 +284,7 @@ export class Turns {
     }
     const written = this.#writer.commit({ messages: [made], marks });
     if (next === 'streaming') replica.grow(key, words);
-    else streams.end(key, this.#writer.line.stored(key));
+    else streams.end(key, written.saved);
     await view.load();
     desk.publish();
     const phase: Phase = next !== 'streaming' ? 'end' : before === 'streaming' ? 'draft' : 'start';
