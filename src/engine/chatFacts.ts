@@ -16,6 +16,8 @@ import type { Writer } from './writer.ts';
 export class ChatFacts {
   readonly #writer: Writer;
   #counted = { revision: -1, messageCount: 0, updatedAt: 0 };
+  /** What the marks said when one changed last: most writes change none. */
+  #said = { marked: -1, facts: chatFacts([]), hasCheckpoints: false };
 
   constructor(writer: Writer) {
     this.#writer = writer;
@@ -33,9 +35,7 @@ export class ChatFacts {
   /** The chat's row; null for a chat to which nothing was ever saved. */
   chat(): Chat | null {
     const { desk, replica } = this.#writer;
-    const said: [id: string, value: unknown][] = [];
-    for (const [id, { value }] of replica.chat.marks) said.push([id, value]);
-    const { title, metadata, beginning } = chatFacts(said);
+    const { title, metadata, beginning } = this.#marks().facts;
     if (!beginning) return null;
     if (this.#counted.revision !== replica.revision) {
       let [messageCount, updatedAt] = [0, 0];
@@ -100,9 +100,18 @@ export class ChatFacts {
     await written.saved;
   }
 
+  #marks() {
+    const { chat, marked } = this.#writer.replica;
+    if (this.#said.marked === marked) return this.#said;
+    const said: [id: string, value: unknown][] = [];
+    for (const [id, { value }] of chat.marks) said.push([id, value]);
+    const hasCheckpoints = marksOfKind(chat, 'checkpoint').length > 0;
+    return (this.#said = { marked, facts: chatFacts(said), hasCheckpoints });
+  }
+
   /** Live checkpoints, newest first. */
   checkpoints(): readonly Checkpoint[] {
-    return checkpointsOf(this.#writer.replica.chat).toReversed();
+    return this.#marks().hasCheckpoints ? checkpointsOf(this.#writer.replica.chat).toReversed() : [];
   }
 
   checkpointInfo({ id, name, key, createdAt }: Checkpoint): CheckpointInfo {

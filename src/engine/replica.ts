@@ -44,6 +44,8 @@ export class Replica {
   readonly deleted: Set<string> = new Set();
   /** Grows with each change that may concern the view. */
   revision = 0;
+  /** Grows with each change of a mark. */
+  marked = 0;
   /** Messages that this page streams. */
   readonly own: Set<string> = new Set();
   /** Messages that some tab streams. */
@@ -78,6 +80,7 @@ export class Replica {
       this.reach.update(this.branches.live, joined);
       this.revision += 1;
     }
+    if (joined.marks.length > 0) this.marked += 1;
     return joined;
   }
 
@@ -134,6 +137,7 @@ export class Replica {
     this.reach = new Reach(this.chat, this.branches.live);
     for (const key of this.#streaming) if (!this.chat.messages.has(key)) this.#streaming.delete(key);
     this.revision += 1;
+    this.marked += 1;
   }
 
   chatKeys(): string[] {
