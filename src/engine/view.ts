@@ -1,7 +1,7 @@
 import type { UIMessage } from 'ai';
 import { ContextError, isContextError, reasonOf } from '../errors.ts';
 import { checkStoredMessage } from '../fragment/message.ts';
-import { chainOf, depthOf, holds, upward, type MessageRecord } from '../graph/graph.ts';
+import { chainOf, depthOf, holds, upward, type ChatValue, type MessageRecord } from '../graph/graph.ts';
 import { labelOf } from '../graph/reach.ts';
 import { Handles, type Handle } from './handles.ts';
 import { keepIfSame, keepSame, sameItems } from './same.ts';
@@ -68,25 +68,11 @@ export class View extends Handles {
   }
 
   #next(head: string | null, count: number): Shown {
-    const { keys, shared } = this.#chainTo(head);
+    const { shared, added } = chainTo(this.replica.chat, head, this.#shown.keys);
+    const isAll = shared === this.#shown.keys.length && added.length === 0;
+    const keys = isAll ? this.#shown.keys : [...this.#shown.keys.slice(0, shared), ...added];
     const kept = this.#shown.from < shared ? this.#shown.from : Math.max(0, keys.length - PAGE);
     return { head, keys, from: Math.min(kept, Math.max(0, keys.length - count)) };
-  }
-
-  /** The chain of a head; reuses the beginning that it shares with the shown chain. */
-  #chainTo(head: string | null): { readonly keys: readonly string[]; readonly shared: number } {
-    const { chat } = this.replica;
-    const { keys } = this.#shown;
-    const added: string[] = [];
-    for (const { key } of upward(chat, head)) {
-      const depth = depthOf(chat, key);
-      if (keys[depth - 1] === key) {
-        const isAll = depth === keys.length && added.length === 0;
-        return { keys: isAll ? keys : keys.slice(0, depth).concat(added.toReversed()), shared: depth };
-      }
-      added.push(key);
-    }
-    return { keys: added.toReversed(), shared: 0 };
   }
 
   slices(before: EngineState): Partial<EngineState> {
@@ -164,21 +150,36 @@ interface Shown {
   readonly from: number;
 }
 
+/** The chain of a head: the length of the beginning that it shares with a known chain, and the keys behind that. */
+function chainTo(chat: ChatValue, head: string | null, known: readonly string[]): Chain {
+  const added: string[] = [];
+  let shared = 0;
+  for (const { key } of upward(chat, head)) {
+    const depth = depthOf(chat, key);
+    if (known[depth - 1] === key) shared = depth;
+    if (shared > 0) break;
+    added.push(key);
+  }
+  return { shared, added: added.toReversed() };
+}
+
+interface Chain {
+  readonly shared: number;
+  readonly added: readonly string[];
+}
+
 // ------------------------------------------------------------------ what a model reads
 
 /**
  * The messages for a model call, kept from turn to turn: a long chat grows by two messages, so only these are walked, read and
- * checked. The chain of the last call is kept as a list; a changed message cuts the list at its place.
+ * checked. The chain of the last call is kept; a changed message cuts it at its place.
  */
 export class Chains {
   readonly #writer: Writer;
   readonly #checked: WeakMap<UIMessage, boolean> = new WeakMap();
-  /** The keys of the kept chain, oldest first, and the index of each; keys that were cut off may remain in the map. */
+  /** The kept chain, oldest first: the keys, and of each the message, if it can be sent. */
   readonly #keys: string[] = [];
-  readonly #places: Map<string, number> = new Map();
-  /** Those messages that can be sent, and how many of them there are up to and including each key. */
-  readonly #messages: UIMessage[] = [];
-  readonly #sent: number[] = [];
+  readonly #messages: (UIMessage | undefined)[] = [];
 
   constructor(writer: Writer) {
     this.#writer = writer;
@@ -190,54 +191,34 @@ export class Chains {
 
   /** Cuts the kept chain at a message that changed. */
   cut(key: string): void {
-    const at = this.#placeOf(key);
-    if (at !== undefined) this.#truncate(at);
-  }
-
-  #placeOf(key: string): number | undefined {
-    const at = this.#places.get(key);
-    return at !== undefined && this.#keys[at] === key ? at : undefined;
+    const at = depthOf(this.#writer.replica.chat, key) - 1;
+    if (this.#keys[at] === key) this.#truncate(at);
   }
 
   #truncate(length: number): void {
-    this.#keys.length = this.#sent.length = length;
-    this.#messages.length = this.#sent[length - 1] ?? 0;
-    if (length === 0) this.#places.clear();
+    this.#keys.length = this.#messages.length = length;
   }
 
   /** The messages up to `head` that can be sent (with parts, and valid), oldest first. Reads only what is new. */
   async messages(head: string | null): Promise<UIMessage[]> {
+    const { replica, view } = this.#writer;
     for (;;) {
-      const keys = this.#cutTo(head);
-      await this.#writer.view.loadBodies(keys);
-      const bodies = keys.map((key) => this.#writer.replica.body(key));
+      const { shared, added } = chainTo(replica.chat, head, this.#keys);
+      await view.loadBodies(added);
+      const bodies = added.map((key) => replica.body(key));
       await this.#check(bodies.filter((body) => body !== undefined));
       // During the read a message may have grown, or another chain was requested.
-      const isSame = sameItems(this.#cutTo(head), keys);
-      if (!isSame || keys.some((key, i) => this.#writer.replica.body(key) !== bodies[i])) continue;
-      keys.forEach((key, i) => this.#add(key, bodies[i]));
-      return [...this.#messages];
+      const now = chainTo(replica.chat, head, this.#keys);
+      const isSame = now.shared === shared && sameItems(now.added, added);
+      if (!isSame || added.some((key, i) => replica.body(key) !== bodies[i])) continue;
+      this.#truncate(shared);
+      for (const [i, key] of added.entries()) {
+        const body = bodies[i];
+        this.#keys.push(key);
+        this.#messages.push(body && this.#isSendable(body) ? body : undefined);
+      }
+      return this.#messages.filter((message) => message !== undefined);
     }
-  }
-
-  /** Cuts the kept chain to what it shares with the chain of `head`; returns the other keys of that chain. */
-  #cutTo(head: string | null): string[] {
-    const fresh: string[] = [];
-    let shared = 0;
-    for (const { key } of upward(this.#writer.replica.chat, head)) {
-      shared = (this.#placeOf(key) ?? -1) + 1;
-      if (shared > 0) break;
-      fresh.push(key);
-    }
-    this.#truncate(shared);
-    return fresh.toReversed();
-  }
-
-  #add(key: string, message: UIMessage | undefined): void {
-    this.#places.set(key, this.#keys.length);
-    this.#keys.push(key);
-    if (message && this.#isSendable(message)) this.#messages.push(message);
-    this.#sent.push(this.#messages.length);
   }
 
   async sound(messages: readonly UIMessage[]): Promise<UIMessage[]> {
@@ -260,8 +241,7 @@ export class Chains {
   #refuse(message: UIMessage, reason: ContextError | undefined): void {
     if (!reason) return;
     this.#checked.set(message, false);
-    const { code, message: words } = reason;
-    this.#writer.desk.emit({ type: 'error', code, message: words, id: message.id });
+    this.#writer.desk.report(reason, message.id);
   }
 
   #isSound(message: UIMessage): boolean {
