@@ -1,7 +1,6 @@
 import type { UIMessage } from 'ai';
-import { foldInto, stripReminders, type FoldContext } from '../fragment/fold.ts';
-import { isFolding, type ContextFragment } from '../fragment/fragment.ts';
-import { asContextError, type Pending } from './desk.ts';
+import { foldInto, stripReminders, type FoldContext, type FoldingFragment } from '../fragment/fold.ts';
+import type { ContextFragment } from '../fragment/fragment.ts';
 import { sameContent, sameItems } from './same.ts';
 import type { Asked } from './saves.ts';
 import type { Writer } from './writer.ts';
@@ -21,40 +20,12 @@ export class Folds {
     this.#writer = writer;
   }
 
-  /** The pending messages with their reminders; those of the prompt go into the last user message. */
-  async pending(pending: readonly Pending[], asked: readonly Asked[]): Promise<readonly Pending[]> {
-    const own = new Map(
-      pending.map((one) => [one.content.kind === 'message' && one.content.message, one.fragment]),
-    );
-    const folded = new Map<UIMessage, UIMessage>();
-    for (const [i, one] of asked.entries()) {
-      const ofMessage = own.get(one.message);
-      const ofPrompt = asked[i + 1] ? [] : this.#ofPrompt();
-      const reminders = ofMessage ? [ofMessage, ...ofPrompt] : ofPrompt;
-      folded.set(one.message, await this.fold(one, reminders));
-    }
-    return pending.map((one) => {
-      const { content } = one;
-      const message = content.kind === 'message' ? folded.get(content.message) : undefined;
-      if (content.kind !== 'message' || !message || message === content.message) return one;
-      return { ...one, content: { ...content, message } };
-    });
-  }
-
-  #ofPrompt(): ContextFragment[] {
-    return this.#writer.desk.prompt.list().filter(isFolding);
-  }
-
-  /** A message with reminders, by default those of the prompt. */
-  async fold(asked: Asked, fragments: readonly ContextFragment[] = this.#ofPrompt()): Promise<UIMessage> {
-    const { message } = asked;
-    const reminders = fragments.filter(isFolding);
-    const plain = asked.isVersion || reminders.length > 0 ? stripReminders(message) : message;
-    if (reminders.length === 0) return plain;
-    const { after, between } = asked;
+  /** A message with these reminders. */
+  async fold({ message, after, between }: Asked, reminders: readonly FoldingFragment[]): Promise<UIMessage> {
     const kept = this.#kept.get(message);
     if (kept && isSame(kept, { reminders, after, between })) return kept.folded;
-    const folded = await foldInto(plain, reminders, await this.#contextOf(message.id, after, between));
+    const context = await this.#contextOf(message.id, after, between);
+    const folded = await foldInto(stripReminders(message), reminders, context);
     this.#kept.set(message, { reminders, after, between, folded });
     return folded;
   }
@@ -68,10 +39,7 @@ export class Folds {
       turn: messages.filter(({ role }) => role === 'user').length + 1,
       usage,
       elapsedMs: between.length > 0 ? 0 : begun === undefined ? undefined : Date.now() - begun,
-      report: (error) => {
-        const { code, message } = asContextError(error);
-        this.#writer.desk.emit({ type: 'error', code, message, id });
-      },
+      report: (error) => this.#writer.desk.report(error, id),
     };
   }
 }

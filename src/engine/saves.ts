@@ -1,6 +1,6 @@
 import type { UIMessage } from 'ai';
 import { isContextError } from '../errors.ts';
-import { isFolding } from '../fragment/fragment.ts';
+import type { ContextFragment } from '../fragment/fragment.ts';
 import { createId } from '../fragment/id.ts';
 import { childrenOf, holds, upward, type EndsRecord, type Mark, type MessageRecord } from '../graph/graph.ts';
 import { markId, marksOfKind, type CheckpointValue } from '../graph/marks.ts';
@@ -24,12 +24,12 @@ export class Saves {
   async save(pending: readonly Pending[], inPlace: boolean): Promise<SaveResult> {
     const { desk, view, replica } = this.#writer;
     const start = performance.now();
-    const { taken, written, keys, branch } = await this.#writer.inTurn(async () => {
+    const { taken, written, ids, branch } = await this.#writer.inTurn(async () => {
       await this.#writer.recover();
       const taken = pending.filter((one) => desk.pending.includes(one));
       let placed: Placed | undefined;
       const plan = async (): Promise<TurnDelta> => {
-        placed = this.#place(await this.plan(taken, inPlace));
+        placed = this.#place(await this.#plan(taken, inPlace));
         return placed.delta;
       };
       const written = await this.#writer.commitTurn(plan, () => {
@@ -40,9 +40,9 @@ export class Saves {
       });
       await view.load();
       desk.publish();
-      const { keys, branch } = placed as unknown as Placed;
+      const { ids, branch } = placed as unknown as Placed;
       if (branch) desk.emit({ type: 'branch', action: 'create', name: view.nameOf(branch), id: branch });
-      return { taken, written, keys, branch: view.nameOf(view.activeId) };
+      return { taken, written, ids, branch: view.nameOf(view.activeId) };
     });
     await written.strict.catch((error: unknown) => {
       // Messages of a deleted chat become pending again, and the next save begins the chat anew.
@@ -52,20 +52,8 @@ export class Saves {
       }
       throw error;
     });
-    if (keys.length > 0) {
-      const ids = keys.map((key) => replica.idOf(key));
-      desk.emit({ type: 'save', branch, ids }, start);
-    }
+    if (ids.length > 0) desk.emit({ type: 'save', branch, ids }, start);
     return { headMessageId: replica.idOf(view.head()) ?? undefined };
-  }
-
-  async plan(given: readonly Pending[], inPlace: boolean): Promise<SavePlan> {
-    const plain = await this.#planOf(given, inPlace);
-    const reminders = [...this.#writer.desk.prompt.list(), ...given.map(({ fragment }) => fragment)];
-    const mayChange = reminders.some(isFolding) || plain.asked.some(({ isVersion }) => isVersion);
-    if (!mayChange || plain.asked.length === 0) return plain;
-    const folded = await (await this.#writer.folds()).pending(given, plain.asked);
-    return folded.every((one, i) => one === given[i]) ? plain : this.#planOf(folded, inPlace);
   }
 
   /**
@@ -73,9 +61,10 @@ export class Saves {
    *
    * A new message follows the one before it. One that is on the chain and equal is left alone: a retry never forks. One that is
    * there and differs becomes a sibling on a new branch, under the same id and a new key; later messages follow it, and the old
-   * version keeps its branch and descendants. With `inPlace` it is replaced, and no branch moves.
+   * version keeps its branch and descendants. With `inPlace` it is replaced, and no branch moves. User messages get their
+   * reminders last: they change no place.
    */
-  async #planOf(given: readonly Pending[], inPlace: boolean): Promise<SavePlan> {
+  async #plan(given: readonly Pending[], inPlace: boolean): Promise<SavePlan> {
     const { replica, view } = this.#writer;
     const head = view.head();
     const onChain = (id: string): MessageRecord | undefined => {
@@ -94,16 +83,17 @@ export class Saves {
     let run: Run = { parent: head, branch: view.at === null ? 'none' : 'new', messages: [] };
     let isFork = false;
     const runs = [run];
-    const asked: Asked[] = [];
-    const replaced = new Map<string, UIMessage>();
-    for (const { message, persist, overwrites } of settledOf(given, answer)) {
+    const asked: (Asked & { readonly item: Item })[] = [];
+    const replaced = new Map<string, Item>();
+    for (const item of settledOf(given, answer)) {
+      const { message, persist, overwrites } = item;
       const isAsked = message.role === 'user';
       const known = persist ? onChain(message.id) : undefined;
       if (known && !isFork) {
         if (sameContent(replica.body(known.key), message)) continue;
         if (known.role === message.role && (inPlace || overwrites)) {
-          replaced.set(known.key, message);
-          if (isAsked) asked.push({ message, after: known.parent, between: [], isVersion: true });
+          replaced.set(known.key, item);
+          if (isAsked) asked.push({ item, message, after: known.parent, between: [], isVersion: true });
           continue;
         }
         isFork = true;
@@ -113,6 +103,7 @@ export class Saves {
       const count = messages.length;
       if (isAsked)
         asked.push({
+          item,
           message,
           after,
           // A getter: thousands of messages may be pending, and few are asked for it.
@@ -121,9 +112,15 @@ export class Saves {
           },
           isVersion: known !== undefined,
         });
-      messages.push({ message, persist });
+      messages.push(item);
     }
-    return { runs, replaced, asked };
+    const folded: UIMessage[] = [];
+    for (const [i, one] of asked.entries()) {
+      const ofPrompt = asked[i + 1] ? [] : this.#writer.desk.prompt.list();
+      folded.push(await this.#writer.folded(one, [one.item.fragment, ...ofPrompt]));
+    }
+    for (const [i, { item }] of asked.entries()) item.message = folded[i] as UIMessage;
+    return { runs, replaced };
   }
 
   #lastAnswer(head: string | null): MessageRecord | undefined {
@@ -156,8 +153,8 @@ export class Saves {
     const marks = [...begin.marks];
     let [head, branch]: (string | undefined)[] = [];
     let goesOn: Handle | undefined;
-    for (const [key, body] of replaced)
-      messages.push(replica.revised(replica.record(key) as MessageRecord, body, 'complete'));
+    for (const [key, { message }] of replaced)
+      messages.push(replica.revised(replica.record(key) as MessageRecord, message, 'complete'));
     let at = replica.now();
     for (const run of runs) {
       let { parent } = run;
@@ -182,10 +179,10 @@ export class Saves {
       if (run.branch === 'none') active.record = made.record;
       else view.expect((branch = createId()), made.record, parent);
     }
-    const keys = messages.map(({ key }) => key);
-    marks.push(...this.#fragmentMarks(begin.chat));
+    const ids = messages.map(({ id }) => id);
+    if (this.#writer.desk.options.persistFragments) marks.push(...this.#fragmentMarks(begin.chat));
     if (ends.length === 0) ends.push(...this.#writer.emptyMain(begin.chat));
-    return { delta: { branch: goesOn, messages, ends, marks }, keys, head, branch };
+    return { delta: { branch: goesOn, messages, ends, marks }, ids, head, branch };
   }
 
   /** The name that a run's new branch is derived from; undefined for the first branch of a chat. */
@@ -213,12 +210,12 @@ export class Saves {
   async resolve(): Promise<UIMessage[]> {
     const { chains, desk, replica, view } = this.#writer;
     if (desk.pending.length === 0) return chains.messages(view.head());
-    const { runs, replaced } = await this.plan(desk.pending, false);
+    const { runs, replaced } = await this.#plan(desk.pending, false);
     const run = runs.at(-1) as Run;
     const saved = await chains.messages(run.parent);
     const fresh = await chains.sound(run.messages.map(({ message }) => message));
     const changed = new Map<UIMessage, UIMessage[]>();
-    for (const [key, message] of replaced) {
+    for (const [key, { message }] of replaced) {
       const before = replica.body(key);
       if (before) changed.set(before, await chains.sound([message]));
     }
@@ -228,8 +225,8 @@ export class Saves {
 
 interface Placed {
   readonly delta: TurnDelta;
-  /** The keys of the written messages, replaced ones first. */
-  readonly keys: readonly string[];
+  /** The ids of the written messages, replaced ones first. */
+  readonly ids: readonly string[];
   /** The last written message, if it stays on the active branch. */
   readonly head: string | undefined;
   /** The handle of the branch that is made and then shown. */
@@ -241,9 +238,7 @@ interface SavePlan {
   /** New messages; the last run is shown afterwards. */
   readonly runs: readonly Run[];
   /** New content of known messages, by key. */
-  readonly replaced: ReadonlyMap<string, UIMessage>;
-  /** The user messages among the new and the replaced ones, in order. */
-  readonly asked: readonly Asked[];
+  readonly replaced: ReadonlyMap<string, Item>;
 }
 
 /** New messages behind a saved one. */
@@ -253,7 +248,7 @@ interface Run {
   /** Whether they make a branch. `fork`: it is named as a new version with this role beside the children of `parent`. */
   readonly branch: 'none' | 'new' | { readonly fork: string };
   /** In order. Those without `persist` are sent by `resolve()` only. */
-  readonly messages: { readonly message: UIMessage; readonly persist: boolean }[];
+  readonly messages: Item[];
 }
 
 /** A user message of a save or a model call, and its place. */
@@ -266,9 +261,12 @@ export interface Asked {
   readonly isVersion?: boolean;
 }
 
-interface Settled {
-  readonly message: UIMessage;
+/** A pending message whose content is known. */
+interface Item {
+  message: UIMessage;
   readonly persist: boolean;
+  /** Its fragment, which may have reminders. */
+  readonly fragment: ContextFragment;
   /** New content of the last answer: it is replaced if nothing refers to it, rather than forked. */
   readonly overwrites: boolean;
 }
@@ -280,14 +278,14 @@ interface LastAnswer {
 }
 
 /** The pending messages with lazy ones resolved and double ids merged: the later content wins, at the place of the first. */
-function settledOf(given: readonly Pending[], answer: LastAnswer | undefined): Settled[] {
-  const settled: Settled[] = [];
+function settledOf(given: readonly Pending[], answer: LastAnswer | undefined): Item[] {
+  const settled: Item[] = [];
   const places = new Map<string, number>();
-  for (const { content } of given) {
+  for (const { content, fragment } of given) {
     const next =
       content.kind === 'message'
-        ? { ...content, overwrites: false }
-        : resolveLast(content, settled.at(-1), answer);
+        ? { ...content, fragment, overwrites: false }
+        : { fragment, ...resolveLast(content, settled.at(-1), answer) };
     const at = places.get(next.message.id) ?? settled.length;
     places.set(next.message.id, at);
     settled[at] = next;
@@ -301,9 +299,9 @@ function settledOf(given: readonly Pending[], answer: LastAnswer | undefined): S
  */
 function resolveLast(
   { text, freshId, persist }: Extract<PendingMessage, { readonly kind: 'last-assistant' }>,
-  pending: Settled | undefined,
+  pending: Item | undefined,
   answer: LastAnswer | undefined,
-): Settled {
+): Omit<Item, 'fragment'> {
   const parts: UIMessage['parts'] = [{ type: 'text', text }];
   if (pending?.message.role === 'assistant') return { ...pending, message: { ...pending.message, parts } };
   const body = pending?.message.role === 'user' ? undefined : answer?.body;

@@ -13,7 +13,7 @@ import { kindOf, markId, type NameValue, nextBranchName } from '../graph/marks.t
 import type { UIMessage } from 'ai';
 import { refuseToLoad } from '../errors.ts';
 import { stripReminders } from '../fragment/fold.ts';
-import { isFolding } from '../fragment/fragment.ts';
+import { isFolding, type ContextFragment } from '../fragment/fragment.ts';
 import type { StoreDelta } from '../store/store.ts';
 import type { Desk } from './desk.ts';
 import type { Folds } from './folds.ts';
@@ -100,24 +100,32 @@ export class Writer {
    * delta was planned.
    */
   whole({ messages = [], ends = [], marks = [] }: Partial<ChatDelta>): ChatDelta {
+    const delta = { messages, ends, marks };
+    if (this.replica.deleted.size > 0 && this.#isOfDeleted(delta)) throw deletedMeanwhile(this.desk.chatId);
+    return { ...delta, marks: [...this.#metadata(delta), ...marks] };
+  }
+
+  /** Whether a delta belongs to a deleted chat, or hangs on one of its messages. */
+  #isOfDeleted({ messages, ends, marks }: ChatDelta): boolean {
     const { chat, deleted } = this.replica;
     const made = new Set(messages.map(({ key }) => key));
     const hangsOnNothing = ({ parent }: MessageRecord): boolean =>
       parent !== null && !made.has(parent) && !chat.messages.has(parent);
-    const isOfDeleted = [...messages, ...ends, ...marks].some((record) => deleted.has(record.chat));
-    if (deleted.size > 0 && (isOfDeleted || messages.some(hangsOnNothing)))
-      throw deletedMeanwhile(this.desk.chatId);
-    return { messages, ends, marks: [...this.#metadata({ messages, ends, marks }), ...marks] };
+    return (
+      [...messages, ...ends, ...marks].some((record) => deleted.has(record.chat)) ||
+      messages.some(hangsOnNothing)
+    );
   }
 
-  async folded(asked: Asked): Promise<UIMessage> {
-    if (this.desk.prompt.list().some(isFolding)) return (await this.folds()).fold(asked);
-    return asked.isVersion ? stripReminders(asked.message) : asked.message;
-  }
-
-  async folds(): Promise<Folds> {
+  /** A question with its reminders, which are among `fragments`; by default those of the prompt. */
+  async folded(
+    asked: Asked,
+    fragments: readonly ContextFragment[] = this.desk.prompt.list(),
+  ): Promise<UIMessage> {
+    if (!fragments.some(isFolding)) return asked.isVersion ? stripReminders(asked.message) : asked.message;
     const { Folds } = await import('./folds.ts').catch(refuseToLoad);
-    return (this.#folds ??= new Folds(this));
+    this.#folds ??= new Folds(this);
+    return this.#folds.fold(asked, fragments.filter(isFolding));
   }
 
   /** Settles answers that no tab streams any more: drafted words are kept, and answers without words are removed. */
@@ -194,7 +202,8 @@ export class Writer {
   /** Marks that fix the derived names beside a fork: without them the next join would change these names. */
   #namesShown(): Mark[] {
     const { chat, branches } = this.replica;
-    const forked = new Set(branches.live.flatMap(({ fork, record }) => (fork === null ? [] : record)));
+    const forked = new Set<string>();
+    for (const { fork, record } of branches.live) if (fork !== null) forked.add(record);
     if (forked.size === 0) return [];
     return branches.live.flatMap((way) => {
       if (!forked.has(way.record) || way.head === null || this.#isNamed(way)) return [];
