@@ -75,7 +75,8 @@ export interface ContextStore extends Readable, StoreReads {
   /**
    * Saves bytes apart from messages; resolves to the SHA-256 of their content, as 64 hexadecimal digits. Messages refer to them
    * by the URL `contextree-blob:HASH`; the bytes stay as long as a chat has, or had, such a message, and a day without any.
-   * Long `data:` URLs of files are stored like this by themselves, and read as they came.
+   * Long `data:` URLs of files are stored like this by themselves, and read as they came. Rejects with `store-unavailable` on a
+   * page that is not secure: there, files stay in their messages.
    */
   putBlob(bytes: Uint8Array): Promise<string>;
   /** Bytes by their hash; undefined when they are missing, or have changed. */

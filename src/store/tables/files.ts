@@ -1,4 +1,5 @@
 import type { UIMessage } from 'ai';
+import { ContextError } from '../../errors.ts';
 import type { Ready } from './commit.ts';
 import type { Database, Rows } from './layout.ts';
 
@@ -12,8 +13,9 @@ import type { Database, Rows } from './layout.ts';
  *
  * When a message is written, its files (parts with long `data:` URLs) get a name in place of their bytes; when it is read, they
  * get them back, to the letter. The name holds the hash of the bytes and the head of the URL or, where the two would not make
- * the same URL again, the hash of the URL itself. Shorter URLs stay: in Chromium, at 16 kB, both cost the same to read. Names
- * are made before the transaction; the bytes are written in it.
+ * the same URL again, the hash of the URL itself. Shorter URLs stay: in Chromium, at 16 kB, both cost the same to read. So do
+ * all on a page that is not secure, because browsers hash nothing there. Names are made before the transaction; the bytes are
+ * written in it.
  *
  * Lost bytes are replaced by a text that says so and remembers the file: writing the message again loses nothing, and bytes
  * that come back are found.
@@ -27,7 +29,7 @@ export async function detach(message: UIMessage, files: Ready['files']): Promise
 
 async function detachPart(part: Part, files: Ready['files']): Promise<Part> {
   if (isGone(part)) return part.gone;
-  if (!isHeavy(part)) return part;
+  if (!isHeavy(part) || !canHash()) return part;
   const { url } = part;
   const at = url.indexOf(',') + 1;
   const head = url.slice(0, at);
@@ -73,13 +75,18 @@ export function blobUrl(hash: string): string {
   return `contextree-blob:${hash}`;
 }
 
-/** The hash of some bytes: their SHA-256, as 64 hexadecimal digits. */
+/** The hash of some bytes: their SHA-256, as 64 hexadecimal digits. Throws `store-unavailable` on a page that has none. */
 export async function hashOf(bytes: Uint8Array<ArrayBuffer>): Promise<string> {
-  const { subtle } = crypto as { subtle?: SubtleCrypto };
-  const digest = subtle
-    ? new Uint8Array(await subtle.digest('SHA-256', bytes))
-    : (await import('../sha256.ts')).sha256(bytes);
+  if (!canHash()) {
+    const message = 'Bytes are stored apart from messages on secure pages only: use https, or localhost.';
+    throw new ContextError('store-unavailable', message);
+  }
+  const digest = new Uint8Array(await crypto.subtle.digest('SHA-256', bytes));
   return Array.from(digest, (byte) => byte.toString(16).padStart(2, '0')).join('');
+}
+
+function canHash(): boolean {
+  return (crypto as { subtle?: SubtleCrypto }).subtle !== undefined;
 }
 
 /** The length from which a URL's bytes are stored apart, in characters. */
