@@ -1,5 +1,6 @@
 import type { StoreNotice } from './store.ts';
 import {
+  ALL,
   createMeta,
   type Database,
   isRange,
@@ -59,8 +60,7 @@ class MemoryTables implements Database {
 }
 
 class MemoryRows implements Rows {
-  /** Tables by name, and indexes by table and name; an index has the keys `[indexed, key]`. */
-  readonly #lists = new Map<string, Sorted>();
+  readonly #tables = new Map<Table, Sorted>();
   /** Undoes the changes of the current transaction, in their order. */
   #undo: (() => void)[] = [];
 
@@ -75,80 +75,63 @@ class MemoryRows implements Rows {
   }
 
   async get<T>(table: Table, key: Key | Range): Promise<T | undefined> {
-    const [value] = this.#list(table).values(isRange(key) ? key : only(key), 1);
+    const [value] = this.#table(table).values(isRange(key) ? key : only(key), 1);
     // The app may change its own values.
     return (table === 'values' ? structuredClone(value) : value) as T | undefined;
   }
 
   async all<T>(table: Table, range: Range = ALL, index?: string, limit?: number): Promise<T[]> {
-    if (index === undefined) return this.#list(table).values(range, limit) as T[];
-    return this.#list(table, index).values(indexed(range), limit) as T[];
+    if (index === undefined) return this.#table(table).values(range, limit) as T[];
+    return this.#indexed(table, index, range, limit).map(([, , value]) => value as T);
   }
 
   async entries<T>(table: Table, range: Range): Promise<[Key, T | undefined][]> {
-    const values = this.#list(table).values(range) as T[];
-    return this.#list(table)
+    const values = this.#table(table).values(range) as T[];
+    return this.#table(table)
       .keys(range)
       .map((key, i) => [key, values[i]]);
   }
 
   async keys(table: Table, range: Range = ALL, index?: string, limit?: number): Promise<Key[]> {
-    if (index === undefined) return this.#list(table).keys(range, limit);
-    const keys = this.#list(table, index).keys(indexed(range), limit);
-    return keys.map((key) => (key as Pair)[1]);
-  }
-
-  async count(table: Table, key: Key | Range = ALL): Promise<number> {
-    return this.#list(table).keys(isRange(key) ? key : only(key)).length;
+    if (index === undefined) return this.#table(table).keys(range, limit);
+    return this.#indexed(table, index, range, limit).map(([, key]) => key);
   }
 
   async last(table: Table, index: string): Promise<Key | undefined> {
-    return (this.#list(table, index).last as Pair | undefined)?.[0];
+    return this.#indexed(table, index).at(-1)?.[0];
   }
 
   put(table: Table, value: unknown, key: Key = itemsIn(value, LAYOUT[table].keyPath)[0] as Key): void {
-    const [before] = this.#list(table).values(only(key), 1);
-    this.#undo.push(() => this.#change(table, key, value, before));
-    this.#change(table, key, before, value);
+    const rows = this.#table(table);
+    const [before] = rows.values(only(key), 1);
+    this.#undo.push(() => rows.put(key, before));
+    rows.put(key, value);
   }
 
   delete(table: Table, key: Key | Range): void {
     const range = isRange(key) ? key : only(key);
-    for (const one of this.#list(table).keys(range)) this.put(table, undefined, one);
+    for (const one of this.#table(table).keys(range)) this.put(table, undefined, one);
   }
 
-  clear(table: Table): void {
-    this.delete(table, ALL);
+  /** The records of an index, in its order: sorted when they are asked for, because few calls do, and tables are small. */
+  #indexed(table: Table, index: string, range: Range = ALL, limit?: number): [Key, Key, unknown][] {
+    const path = LAYOUT[table].indexes?.[index];
+    const values = this.#table(table).values(ALL);
+    const keys = this.#table(table).keys(ALL);
+    const found = values.flatMap((value, i): [Key, Key, unknown][] =>
+      itemsIn(value, path).map((item) => [item, keys[i] as Key, value]),
+    );
+    const isIn = (item: Key): boolean =>
+      compareKeys(item, range.from) >= (range.isAfter ? 1 : 0) && compareKeys(item, range.to) <= 0;
+    const inside = found.filter(([item]) => isIn(item)).toSorted(([a], [b]) => compareKeys(a, b));
+    return inside.slice(0, limit);
   }
 
-  /** Replaces a value in the table and its indexes; undefined means none. */
-  #change(table: Table, key: Key, before: unknown, value: unknown): void {
-    for (const [index, path] of Object.entries(LAYOUT[table].indexes ?? {})) {
-      const list = this.#list(table, index);
-      for (const item of itemsIn(before, path)) list.put([item, key], undefined);
-      for (const item of itemsIn(value, path)) list.put([item, key], value);
-    }
-    this.#list(table).put(key, value);
+  #table(table: Table): Sorted {
+    const rows = this.#tables.get(table) ?? new Sorted();
+    this.#tables.set(table, rows);
+    return rows;
   }
-
-  #list(table: Table, index: string = ''): Sorted {
-    const name = `${table} ${index}`;
-    const list = this.#lists.get(name) ?? new Sorted();
-    this.#lists.set(name, list);
-    return list;
-  }
-}
-
-/** A key after all numbers, texts, and lists of them. */
-const LAST: Key = [[]];
-
-const ALL: Range = { from: -Infinity, to: LAST };
-
-type Pair = readonly [indexed: Key, key: Key];
-
-/** A range of an index, in its keys `[indexed, key]`. */
-function indexed({ from, to, isAfter }: Range): Range {
-  return { from: isAfter ? [from, LAST] : [from], to: [to, LAST] };
 }
 
 /** The value at a key path, if there is one. */
@@ -163,10 +146,6 @@ function itemsIn(value: unknown, path: Shape['keyPath']): readonly Key[] {
 class Sorted {
   readonly #keys: Key[] = [];
   readonly #values: unknown[] = [];
-
-  get last(): Key | undefined {
-    return this.#keys.at(-1);
-  }
 
   keys(range: Range, limit?: number): Key[] {
     return this.#keys.slice(...this.#span(range, limit));

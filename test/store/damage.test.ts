@@ -1,6 +1,7 @@
 import 'fake-indexeddb/auto';
 import { openDB } from 'idb';
 import { expect, onTestFinished, test } from 'vitest';
+import { ContextEngine } from '../../src/engine/engine.ts';
 import { IndexedDBContextStore } from '../../src/store/indexeddb/store.ts';
 import { asRead, begun, CHAT, me, oneMore, only, said } from '../support/storeRecords.ts';
 
@@ -60,9 +61,9 @@ test('words that are lost are named, and come back from whoever has them', async
   await spoil('bodies', ['c', 2], () => undefined);
   expect([...(await store.bodies('c', ['key:m0', 'key:m1'])).keys()]).toEqual(['key:m0']);
   expect(told(await store.examine('c', { repair: true }))).toEqual(['body key:m1 (lost)']);
-  expect(await store.examine('c')).toEqual([]);
   await store.commit('c', only({ messages: [said('m1', 'm0')] }), await asRead(store));
   expect((await store.bodies('c', ['key:m1'])).size).toBe(1);
+  expect(await store.examine('c')).toEqual([]);
 });
 
 test('a pack of sealed messages whose topology is damaged is rebuilt from their words', async () => {
@@ -84,16 +85,22 @@ test('of a pack whose words can not be read as a whole, the lines can', async ()
     text: record.text.replace('"m7"', '"m7'),
   }));
   expect((await store.bodies('c', await keys())).size).toBe(199);
-  expect(told(await store.examine('c', { repair: true }))).toEqual(['body key:m7 (lost)']);
-  expect(await store.examine('c')).toEqual([]);
+  expect(told(await store.examine('c'))).toEqual(['body key:m7 (lost)']);
 });
 
-test('ends that are lost are told from the messages', async () => {
+test('messages whose branch record is lost get another one, which a repair makes', async () => {
   const { store, spoil } = await given(4);
   await spoil('facts', ['c', 'ends', 'main', CHAT], (fact) => ({ ...(fact as object), text: 'nothing' }));
   expect(await store.load('c')).toMatchObject({ ends: [], damaged: ['main'] });
-  await store.examine('c', { repair: true });
-  expect((await store.load('c')).ends).toMatchObject([{ id: 'main', keys: ['key:m3'] }]);
+  const engine = new ContextEngine({ store, chatId: 'c', userId: 'me' });
+  onTestFinished(() => engine.dispose());
+  const { findings } = await engine.repair();
+  expect(findings.map(({ kind, mends }) => [kind, mends])).toEqual([
+    ['damaged-record', true],
+    ['unreached', true],
+  ]);
+  expect(await engine.verify()).toEqual([]);
+  expect(await store.listBranches('c')).toMatchObject([{ name: 'main', headKey: 'key:m3' }]);
 });
 
 test('the row of a chat that is lost is rebuilt from its records, and what comes next overwrites nothing', async () => {

@@ -361,11 +361,6 @@ export class TransactionRows implements Rows {
     return (await answerTo(source.getAllKeys(query, limit))) as Key[];
   }
 
-  count(table: Table, key?: Key | Range): Promise<number> {
-    const { store, query } = this.source(table, key);
-    return answerTo(store.count(query));
-  }
-
   async last(table: Table, index: string): Promise<Key | undefined> {
     const request = this.#tx.objectStore(table).index(index).openKeyCursor(undefined, 'prev');
     return (await answerTo(request))?.key as Key | undefined;
@@ -382,11 +377,6 @@ export class TransactionRows implements Rows {
   delete(table: Table, key: Key | Range): void {
     const { store, query } = this.source(table, key);
     store.delete(query);
-  }
-
-  /** Deletes a range of all keys: a private window of WebKitGTK 2.50 crashes on `clear()`. */
-  clear(table: Table): void {
-    this.#tx.objectStore(table).delete(IDBKeyRange.lowerBound(-Infinity));
   }
 
   /** A table or its index, and a query, which is undefined for all records. */

@@ -47,7 +47,6 @@ import {
   readMeta,
   referToBlobs,
   startOf,
-  withoutNote,
 } from './records.ts';
 import { type Changed, movedTotals } from './records.ts';
 
@@ -86,23 +85,24 @@ export async function commit(
   const known = await readKnown(rows, ready, options);
   const { chat, messages, facts } = known;
   expectPlace(known, ready, options);
-  const changed = changedMessages(messages, ready);
+  let { last: seq } = known;
+  const lost = await wordless(rows, known, ready);
+  const stored = changedMessages(known, ready, lost).map(({ before, after }) => ({
+    before,
+    after: { ...after, seq: (seq += 1) },
+  }));
+  for (const { after } of stored) messages.set(after.key, after);
   const spoken = changedFacts(known, ready);
   for (const [hash, bytes] of ready.files) await putFile(rows, hash, bytes);
-  await keepLate(rows, chat, ready, changed, messages);
+  await keepLate(rows, known, ready);
   for (const [name, value] of Object.entries(ready.local ?? {})) {
     if (value === undefined) rows.delete('local', [chat.id, name]);
     else rows.put('local', value, [chat.id, name]);
   }
-  if (changed.length + spoken.length === 0)
+  if (stored.length + spoken.length === 0)
     return { records: await told(rows, known, ready), isChanged: false };
   if (options.expect) expectEnds(known, options.expect);
-
-  let { last: seq } = known;
-  const stored: Changed<StoredMessage>[] = [];
-  for (const { before, after } of changed) stored.push({ before, after: { ...after, seq: (seq += 1) } });
   await putMessages(rows, chat.id, stored, ready.bodies, known.drafts);
-  for (const { after } of stored) messages.set(after.key, after);
   for (const { kind, after } of spoken) {
     const fact = factOf(chat.id, kind, after, (seq += 1));
     rows.put('facts', fact);
@@ -188,33 +188,41 @@ function told(rows: Rows, known: Known, { messages, ends, marks }: Ready): Promi
     seq > known.since || handed.has(name);
   const [rowsTold, records]: [StoredFact[], MessageRecord[]] = [[], []];
   for (const [name, fact] of known.facts) if (isTold(name, fact)) rowsTold.push(fact);
-  for (const [key, message] of known.messages) if (isTold(key, message)) records.push(withoutNote(message));
+  for (const [key, message] of known.messages) if (isTold(key, message)) records.push(message);
   const facts = factsOf(rowsTold);
   const damaged = [...known.damaged, ...facts.damaged];
   const drafted = known.drafts.length > 0 ? known.messages.values() : undefined;
   return answer(rows, known.meta, known.chat, { ...facts, messages: records, damaged }, drafted);
 }
 
-/** A message that changes; `before` is the stored one. */
-type ChangedMessage = Changed<StoredMessage, Omit<StoredMessage, 'seq'>>;
+/** Messages that the disk has without their words, although somebody wrote them, and whose words a delta brings. */
+async function wordless(rows: Rows, { chat, messages }: Known, { bodies }: Ready): Promise<Set<string>> {
+  const brought = new Map<number, string>();
+  for (const { key, version } of bodies.values()) {
+    const stored = messages.get(key);
+    if (stored && compareVersions(shownVersion(stored), version) === 0) brought.set(stored.seq, key);
+  }
+  for (const seq of (await readBodies(rows, chat.id, [...brought.keys()])).keys()) brought.delete(seq);
+  return new Set(brought.values());
+}
 
-/** The messages that change. */
-function changedMessages(known: ReadonlyMap<string, StoredMessage>, { messages, bodies }: Ready) {
-  const changed = new Map<string, ChangedMessage>();
+/** The messages that change; `before` is the stored one. */
+function changedMessages(
+  known: Known,
+  { messages }: Ready,
+  lost: ReadonlySet<string>,
+): Changed<StoredMessage, MessageRecord>[] {
+  const changed = new Map<string, Changed<StoredMessage, MessageRecord>>();
   for (const record of messages) {
-    const { before = known.get(record.key), after = before } = changed.get(record.key) ?? {};
+    const { before = known.messages.get(record.key), after = before } = changed.get(record.key) ?? {};
     const next = after ? unitedMessage(after, record) : record;
     const versions = keptOf(next.versions);
-    const shown = versions.at(-1) as Version;
     const isSame =
       versions.length === after?.versions.length &&
       versions.every((one, i) => compareVersions(one, after.versions[i] as Version) === 0);
-    const hasBody = bodies.has(nameOfVersion(record.key, shown));
     const isPlaced = after?.parent === next.parent && after.at === next.at;
-    if (isSame && isPlaced && !(after.isBare && hasBody)) continue;
-    const isThere = hasBody || (isSame && !after.isBare) || !hasWords(shown);
-    const { isBare: _isBare, ...rest } = next as StoredMessage;
-    changed.set(record.key, { before, after: { ...rest, versions, ...(isThere ? {} : { isBare: true }) } });
+    if (isSame && isPlaced && !lost.has(record.key)) continue;
+    changed.set(record.key, { before, after: { ...next, versions } });
   }
   return [...changed.values()];
 }
@@ -324,8 +332,7 @@ async function putMessages(
     if (before) {
       rows.delete('nodes', [chatId, before.seq]);
       rows.delete('bodies', [chatId, before.seq]);
-      if (json && !isKept && shownVersion(before).status !== 'streaming')
-        await keepRevision(rows, chatId, after.key, shownVersion(before), json);
+      if (json && !isKept) await keepRevision(rows, chatId, after.key, shownVersion(before), json);
     }
     if (ready) referToBlobs(rows, chatId, ready, after.seq);
     const words = ready ?? (isKept ? json : undefined);
@@ -378,27 +385,17 @@ async function forgetDrafts(
   }
 }
 
-/** Saves settled versions that came too late to be shown as revisions. */
-async function keepLate(
-  rows: Rows,
-  { id, seq }: StoredChat,
-  { bodies }: Ready,
-  changes: readonly ChangedMessage[],
-  known: ReadonlyMap<string, MessageRecord>,
-): Promise<void> {
-  const shown = new Map<string, Pick<MessageRecord, 'versions'>>(known);
-  for (const { after } of changes) shown.set(after.key, after);
+/** Saves versions that came too late to be shown. */
+async function keepLate(rows: Rows, { chat, messages }: Known, { bodies }: Ready): Promise<void> {
   for (const { key, version, json } of bodies.values()) {
-    const record = shown.get(key);
-    const isSettled = hasWords(version) && version.status !== 'streaming';
-    if (!record || !isSettled || compareVersions(version, shownVersion(record as MessageRecord)) >= 0)
-      continue;
-    referToBlobs(rows, id, json, seq);
-    await keepRevision(rows, id, key, version, json);
+    const record = messages.get(key);
+    if (!record || compareVersions(version, shownVersion(record)) >= 0) continue;
+    referToBlobs(rows, chat.id, json, chat.seq);
+    await keepRevision(rows, chat.id, key, version, json);
   }
 }
 
-/** Saves one revision, and deletes the oldest above twenty. */
+/** Saves a settled version as a revision, and deletes the oldest above twenty. */
 async function keepRevision(
   rows: Rows,
   chatId: string,
@@ -406,6 +403,7 @@ async function keepRevision(
   { rev, by, sum, status }: Version,
   json: string,
 ): Promise<void> {
+  if (sum === '' || status === 'streaming') return;
   const place = [chatId, key, rev, by, sum];
   const kept = await rows.keys('revisions', within(chatId, key));
   if (kept.some((one) => JSON.stringify(one) === JSON.stringify(place))) return;

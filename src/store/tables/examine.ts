@@ -1,15 +1,8 @@
 import type { UIMessage } from 'ai';
-import {
-  type EndsRecord,
-  hasWords,
-  type Mark,
-  type MessageRecord,
-  shownVersion,
-  previewOf,
-} from '../../graph/graph.ts';
+import { hasWords, type Mark, type MessageRecord, shownVersion, previewOf } from '../../graph/graph.ts';
 import { kindOf } from '../../graph/marks.ts';
 import type { Damage } from '../store.ts';
-import { factOf, putMessage, textOfBody } from './commit.ts';
+import { putMessage, textOfBody } from './commit.ts';
 import {
   after,
   type Key,
@@ -22,6 +15,7 @@ import {
   bodyIn,
   keyIn,
   messageIn,
+  only,
   readText,
 } from './layout.ts';
 import { readTopology, type StoredPack, type StoredTopology, summedLines } from './pack.ts';
@@ -32,8 +26,8 @@ import { totalsOf } from './records.ts';
  * Examining a chat record by record, and repairing what can be repaired.
  *
  * Reads skip damaged records; this names them. A damaged message record is rebuilt from its body, which has key, content and
- * role: its parent is the message before it, and later messages still refer to its key. Lost bodies are noted, and a page that
- * still has them writes them again. Lost ends are derived: each message without children is an end.
+ * role: its parent is the message before it, and later messages still refer to its key. Lost bodies are named; a page that still
+ * has them writes them again. The engine gives messages that no end reaches a branch.
  *
  * Loaded when someone verifies or repairs a chat. Reads the whole chat, in one transaction.
  */
@@ -57,10 +51,7 @@ interface Found {
   readonly places: ReadonlySet<number>;
   /** By number; `isSound` if the body's checksum is right. */
   readonly words: ReadonlyMap<number, { readonly body: StoredBody; readonly isSound: boolean }>;
-  readonly ends: readonly EndsRecord[];
   readonly marks: readonly Mark[];
-  /** Whether some branch record could not be read. */
-  readonly isEndLost: boolean;
   readonly damages: Damage[];
   /** Damaged records that the repair deletes: what could be read of them is written anew. */
   readonly bad: [table: Table, key: Key][];
@@ -113,20 +104,17 @@ async function lookAt(rows: Rows, { id: chatId, from }: StoredChat): Promise<Fou
     const reason = `The record of a message is damaged, and ${isMended ? 'told from its words' : 'its words are gone'}.`;
     note('nodes', key, { kind: 'message', id, reason, isMended });
   }
-  const [ends, marks]: [EndsRecord[], Mark[]] = [[], []];
-  let isEndLost = false;
+  const marks: Mark[] = [];
   for (const [key, fact] of facts) {
     const [, kind, id] = key as [string, StoredFact['kind'], string];
     const record = factIn(fact);
     if (!record) {
-      isEndLost ||= kind === 'ends';
       const reason =
-        kind === 'ends' ? 'Where a branch ends is lost: it is told from the messages.' : 'A mark is lost.';
+        kind === 'ends' ? 'Where a branch ends is lost: its messages get another one.' : 'A mark is lost.';
       note('facts', key, { kind, id, reason, isMended: kind === 'ends' });
-    } else if (kind === 'ends') ends.push(record as EndsRecord);
-    else marks.push(record as Mark);
+    } else if (kind === 'mark') marks.push(record as Mark);
   }
-  return { messages, places, words, ends, marks, isEndLost, damages, bad };
+  return { messages, places, words, marks, damages, bad };
 }
 
 /** The ends and marks of a chat by key; undefined for unreadable ones. */
@@ -141,41 +129,36 @@ async function factEntries(rows: Rows, chatId: string, from: number) {
 
 interface Mending {
   readonly damages: readonly Damage[];
+  /** The rebuilt messages, with their bodies. */
   readonly messages: readonly { readonly record: MessageRecord; readonly message: unknown }[];
-  readonly ends: readonly EndsRecord[];
 }
 
 function mend(chat: StoredChat, found: Found): Mending {
   const damages: Damage[] = [];
-  const anew = new Map<string, Mending['messages'][number]>();
+  const anew: Mending['messages'][number][] = [];
   const all = new Map<string, MessageRecord>(found.messages);
   for (const [seq, { body }] of [...found.words].toSorted(([a], [b]) => a - b)) {
     if (found.places.has(seq) || all.has(body.key)) continue;
     const record = toldFrom(chat, body, before(all, seq));
     all.set(body.key, record);
-    anew.set(body.key, { record, message: body.message });
+    anew.push({ record, message: body.message });
     const reason = 'Nothing but its words is left of a message: it follows the one before it.';
     damages.push({ kind: 'message', id: body.key, reason, isMended: true });
   }
-  const isMore = anew.size > 0;
   for (const record of found.messages.values()) {
     const words = found.words.get(record.seq);
     const isOwn = words?.body.key === record.key;
-    const isLost = hasWords(shownVersion(record)) && !record.isBare && !(isOwn && words.isSound);
-    if (isLost) {
-      const reason = isOwn
-        ? 'The words of a message have changed on the disk.'
-        : 'The words of a message are lost.';
-      damages.push({ kind: 'body', id: record.key, reason, isMended: false });
-    }
-    const message = isOwn ? words.body.message : undefined;
-    if (isLost) anew.set(record.key, { record: { ...record, isBare: true } as StoredMessage, message });
+    if (!hasWords(shownVersion(record)) || (isOwn && words.isSound)) continue;
+    const reason = isOwn
+      ? 'The words of a message have changed on the disk.'
+      : 'The words of a message are lost.';
+    damages.push({ kind: 'body', id: record.key, reason, isMended: false });
   }
   if (!chat.totals && all.size > 0) {
     const reason = 'The row of the chat is lost: it is told from its records.';
     damages.push({ kind: 'chat', id: chat.id, reason, isMended: true });
   }
-  return { damages, messages: [...anew.values()], ends: endsAnew(chat, found, all, isMore) };
+  return { damages, messages: anew };
 }
 
 /** The last message before a number. */
@@ -205,52 +188,29 @@ function toldFrom(chat: StoredChat, body: StoredBody, parent: MessageRecord | un
   };
 }
 
-/**
- * The branch record `main` with all messages that have no child and are no end, if a record was lost or messages were rebuilt.
- */
-function endsAnew(
-  chat: StoredChat,
-  { ends, isEndLost }: Found,
-  all: ReadonlyMap<string, MessageRecord>,
-  isMore: boolean,
-): EndsRecord[] {
-  if (!isEndLost && !isMore) return [];
-  const parents = new Set([...all.values()].map(({ parent }) => parent));
-  const ended = new Set(ends.flatMap(({ keys }) => keys));
-  const keys = [...all.keys()].filter((key) => !parents.has(key) && !ended.has(key));
-  const first = all.get(keys[0] ?? '');
-  if (!first) return [];
-  const main = ends.find(({ id }) => id === 'main');
-  const { at, createdAt } = main ?? first;
-  const chatKey = main?.chat ?? first.chat ?? chat.keys[0];
-  return [{ id: 'main', at, createdAt, chat: chatKey, keys: [...(main?.keys ?? []), ...keys] }];
-}
-
 async function missingFiles(rows: Rows, { words }: Found): Promise<Damage[]> {
   const owners = new Map<string, string>();
   for (const { body } of words.values())
     for (const hash of blobsIn(JSON.stringify(body.message))) owners.set(hash, body.key);
-  const counts = await Promise.all([...owners.keys()].map((hash) => rows.count('blobs', hash)));
+  const found = await Promise.all([...owners.keys()].map((hash) => rows.keys('blobs', only(hash))));
   const reason = 'A file of a message is lost.';
-  const lost = [...owners].filter((_, i) => counts[i] === 0);
+  const lost = [...owners].filter((_, i) => found[i]?.length === 0);
   return lost.map(([hash, key]): Damage => ({ kind: 'file', id: hash, key, reason, isMended: false }));
 }
 
 /** Writes the repaired records at new numbers, and the row of the chat. */
-async function write(rows: Rows, chat: StoredChat, found: Found, { messages, ends }: Mending, now: number) {
+async function write(rows: Rows, chat: StoredChat, found: Found, { messages }: Mending, now: number) {
   const { id: chatId } = chat;
   let { seq } = await readMeta(rows);
   for (const place of [...found.places, ...found.words.keys()]) seq = Math.max(seq, place);
   for (const [table, key] of found.bad) rows.delete(table, key);
   const all = new Map<string, MessageRecord>(found.messages);
   for (const { record, message } of messages) {
-    for (const table of ['nodes', 'bodies'] as const) rows.delete(table, [chatId, record.seq ?? 0]);
+    rows.delete('bodies', [chatId, record.seq ?? 0]);
     const stored: StoredMessage = { ...record, seq: (seq += 1) };
     all.set(stored.key, stored);
-    const text = message === undefined ? undefined : textOfBody(stored, JSON.stringify(message));
-    putMessage(rows, chatId, stored, text);
+    putMessage(rows, chatId, stored, textOfBody(stored, JSON.stringify(message)));
   }
-  for (const record of ends) rows.put('facts', factOf(chatId, 'ends', record, (seq += 1)));
   const beginning = found.marks.find((mark) => kindOf(mark) === 'beginning')?.value;
   const { userId } = Object(beginning) as { readonly userId?: string };
   const totals = totalsOf([...all.values()], found.marks, {

@@ -8,8 +8,8 @@ export async function figuresOf(db: Database): Promise<StorageFigures> {
     db.read(['chats', 'packs', 'nodes', 'blobs'], async (rows) => {
       const [chats, packs, singles, hashes] = await Promise.all([
         rows.all<StoredChat>('chats'),
-        rows.count('packs'),
-        rows.count('nodes'),
+        rows.keys('packs'),
+        rows.keys('nodes'),
         rows.keys('blobs'),
       ]);
       let bytes = 0;
@@ -17,7 +17,12 @@ export async function figuresOf(db: Database): Promise<StorageFigures> {
       const blobs = { count: hashes.length, bytes };
       const totals = chats.flatMap((chat) => chat.totals ?? []);
       const messages = totals.reduce((sum, each) => sum + each.messages, 0);
-      return { chats: totals.length, messages, ...(isDisk ? { packs, singles } : {}), blobs };
+      return {
+        chats: totals.length,
+        messages,
+        ...(isDisk ? { packs: packs.length, singles: singles.length } : {}),
+        blobs,
+      };
     }),
     isDisk ? siteFigures() : {},
   ]);

@@ -126,8 +126,6 @@ export const PACK = 64;
 /** A message in the database: the shown version, without its body. */
 export interface StoredMessage extends MessageRecord {
   readonly seq: number;
-  /** Whether its body is missing: its writer did not have it, or it was lost. */
-  readonly isBare?: true;
 }
 
 /** A body in the database; `message` has names in place of its files (`files.ts`). */
@@ -243,6 +241,9 @@ function wideIn(text: string): number {
 /** A key in IndexedDB's order: numbers, then texts, then lists, compared item by item. */
 export type Key = string | number | readonly Key[];
 
+/** All keys. */
+export const ALL: Range = { from: -Infinity, to: [[]] };
+
 /** The keys from one to another; with `isAfter` without the first. */
 export interface Range {
   readonly from: Key;
@@ -294,12 +295,11 @@ export interface Rows {
   entries<T>(table: Table, range: Range): Promise<[Key, T | undefined][]>;
   /** The keys of records, in the order of the table or of an index. */
   keys(table: Table, range?: Range, index?: string, limit?: number): Promise<Key[]>;
-  count(table: Table, key?: Key | Range): Promise<number>;
   /** The greatest key of an index; undefined for an empty one. */
   last(table: Table, index: string): Promise<Key | undefined>;
   put(table: Table, value: unknown, key?: Key): void;
+  /** {@link ALL} deletes a whole table: a private window of WebKitGTK 2.50 crashes on `clear()`. */
   delete(table: Table, key: Key | Range): void;
-  clear(table: Table): void;
 }
 
 export function isRange(key: Key | Range): key is Range {

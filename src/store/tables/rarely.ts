@@ -2,7 +2,16 @@ import type { UIMessage } from 'ai';
 import { isContextError, refuseToLoad } from '../../errors.ts';
 import * as door from '../door.ts';
 import type { Change, ChatFilter, ChatRow, Damage, Revision, StorageFigures } from '../store.ts';
-import { type Meta, readText, type Rows, type StoredChat, type Table, TABLES, within } from './layout.ts';
+import {
+  ALL,
+  type Meta,
+  readText,
+  type Rows,
+  type StoredChat,
+  type Table,
+  TABLES,
+  within,
+} from './layout.ts';
 import {
   loadPacks,
   putFile,
@@ -157,7 +166,7 @@ export async function clear(access: Access): Promise<void> {
     access.db.write(TABLES, async (rows) => {
       const meta = await readMeta(rows);
       const next: Meta = { ...meta, generation: meta.generation + 1, seq: meta.seq + 1 };
-      for (const table of tables) rows.clear(table);
+      for (const table of tables) rows.delete(table, ALL);
       if (tables.includes('meta')) rows.put('meta', next, 'self');
       return next.seq;
     });

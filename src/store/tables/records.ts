@@ -14,6 +14,7 @@ import {
   type StoredFact,
   type StoredMessage,
   type StoredUse,
+  only,
   within,
   bodyIn,
   keyIn,
@@ -80,13 +81,6 @@ function latestOf(messages: readonly StoredMessage[]): readonly StoredMessage[] 
 
 /** How many topologies of packs are read at once. */
 export const TOPOLOGIES = 32;
-
-/** A message without the store's own field. */
-export function withoutNote(message: StoredMessage): MessageRecord {
-  if (!message.isBare) return message;
-  const { isBare: _isBare, ...record } = message;
-  return record;
-}
 
 let here: typeof Packs | undefined;
 
@@ -327,7 +321,7 @@ export async function findLiving(
 /** Saves bytes under their hash, for at least a day. */
 export async function putFile(rows: Rows, hash: string, bytes: Uint8Array): Promise<void> {
   const waiting: StoredUse = { chatId: '', hash, seq: 0, until: Date.now() + DAY };
-  if ((await rows.count('blobs', hash)) === 0) rows.put('blobs', bytes, hash);
+  if ((await rows.keys('blobs', only(hash))).length === 0) rows.put('blobs', bytes, hash);
   rows.put('uses', waiting);
 }
 

@@ -58,7 +58,7 @@ export async function restore(rows: Rows, chat: StoredChat, now: number): Promis
   const others = kept.filter((one) => one !== last);
   const back = withKept({ ...chat, seq, from: last.from, totals, keys, restored: seq }, others);
   for (const [name, value] of last.local)
-    if ((await rows.count('local', [id, name])) === 0) rows.put('local', value, [id, name]);
+    if ((await rows.keys('local', only([id, name]))).length === 0) rows.put('local', value, [id, name]);
   rows.put('chats', back);
   return back;
 }

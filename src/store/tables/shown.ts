@@ -12,7 +12,6 @@ import {
   readMessages,
   readMeta,
   startOf,
-  withoutNote,
 } from './records.ts';
 
 // The records of a chat, and its shown bodies, with those of drafts.
@@ -30,7 +29,7 @@ export async function recordsAfter(rows: Rows, chatId: string, since?: number): 
   const from = startOf(chat, since ?? 0);
   const [{ messages, damaged: lost }, { ends, marks, damaged }] =
     from === (since ?? 0) ? read : await readFrom(from);
-  const records = { messages: messages.map(withoutNote), ends, marks, damaged: [...lost, ...damaged] };
+  const records = { messages, ends, marks, damaged: [...lost, ...damaged] };
   const names = local.map(([key, value]) => [(key as [string, string])[1], value] as const);
   const own = since === undefined && chat.totals ? { local: Object.fromEntries(names) } : {};
   return { ...(await answer(rows, meta, chat, records, messages)), ...own };

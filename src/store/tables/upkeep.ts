@@ -53,7 +53,8 @@ const SEALED: readonly Table[] = ['chats', 'nodes', 'bodies', 'topologies', 'pac
  * behind them stay, and so do those of a restorable chat: no pack may have messages of it and of the one that began anew.
  */
 async function sealOldest(rows: Rows, id: string): Promise<boolean> {
-  if ((await rows.count('nodes', within(id))) < 2 * PACK || (await readChat(rows, id)).kept) return false;
+  const places = await rows.keys('nodes', within(id), undefined, 2 * PACK);
+  if (places.length < 2 * PACK || (await readChat(rows, id)).kept) return false;
   const nodes = await rows.all<string>('nodes', within(id), undefined, PACK);
   const messages = nodes.flatMap((text) => messageIn(text) ?? []);
   const [first, last] = [messages[0]?.seq, messages.at(-1)?.seq];
