@@ -46,32 +46,27 @@ export class ContextEngine extends Verbs {
     return this.#ready;
   }
 
-  protected override opened(): Promise<Session> {
-    this.#opening ??= this.#open().catch((error: unknown) => {
+  protected override opened(code?: 'saves' | 'tree'): Promise<Session> {
+    this.#opening ??= this.#open();
+    if (code && !this.#session?.has(code))
+      this.#opening = this.#opening.then((session) => session.load(code));
+    return this.#opening;
+  }
+
+  async #open(): Promise<Session> {
+    try {
+      const { Session } = await import('./session.ts').catch(refuseToLoad);
+      this.#session ??= new Session(this.desk);
+      // Listen before the first read, so that no notice of another tab is missed.
+      if (!this.desk.isDisposed) this.#unsubscribe ??= this.store.subscribe(this.#session.writer.others.hear);
+      await this.#session.open();
+      return this.#session;
+    } catch (error) {
       this.#opening = this.#ready = undefined;
       this.#stopListening();
       this.desk.publish({ status: 'error', error: asContextError(error) });
       throw error;
-    });
-    return this.#opening;
-  }
-
-  protected override with(code: 'saves' | 'tree'): Promise<Session> {
-    if (this.#session?.has(code)) return this.opened();
-    const opening = this.opened().then((session) => session.load(code));
-    opening.catch(() => {
-      if (this.#opening === opening) this.#opening = undefined;
-    });
-    return (this.#opening = opening);
-  }
-
-  async #open(): Promise<Session> {
-    const { Session } = await import('./session.ts').catch(refuseToLoad);
-    this.#session ??= new Session(this.desk);
-    // Listen before the first read, so that no notice of another tab is missed.
-    if (!this.desk.isDisposed) this.#unsubscribe ??= this.store.subscribe(this.#session.writer.others.hear);
-    await this.#session.open();
-    return this.#session;
+    }
   }
 
   protected override get questions(): Questions | undefined {
@@ -119,7 +114,7 @@ export class ContextEngine extends Verbs {
     const { pending } = this.desk;
     const { branch = true } = { ...ownOptions(options) };
     expectOption(typeof branch === 'boolean', 'branch', 'true or false: it names no branch', branch);
-    return (await this.with('saves')).saves.save(pending, !branch);
+    return (await this.opened('saves')).saves.save(pending, !branch);
   }
 
   /**

@@ -18,11 +18,11 @@ import { NO_VERSIONS, type BranchInfo, type CheckpointInfo, type Versions } from
  * empty results until the chat is read; results stay the same objects until they change.
  */
 export abstract class Verbs extends Face {
-  /** @internal The session, once its code is loaded and the chat is read. After a failure the next call tries again. */
-  protected abstract opened(): Promise<Session>;
-
-  /** @internal The session with more of its code loaded; later calls wait for that code, too. */
-  protected abstract with(code: 'saves' | 'tree'): Promise<Session>;
+  /**
+   * @internal The session, once its code is loaded and the chat is read; with more of its code, for which later calls wait, too.
+   *   After a failure the next call tries again.
+   */
+  protected abstract opened(code?: 'saves' | 'tree'): Promise<Session>;
 
   /** @internal The synchronous queries; undefined until the chat is read. */
   protected abstract get questions(): Questions | undefined;
@@ -30,48 +30,48 @@ export abstract class Verbs extends Face {
   /** Adds a version of a message beside it, without calling a model; resolves to its id. */
   async edit(id: string, content: MessageContent): Promise<string> {
     const own = ownOptions(content);
-    return (await this.with('tree')).tree.edit(id, own);
+    return (await this.opened('tree')).tree.edit(id, own);
   }
 
   /** Makes a branch that ends at a message, and switches to it. Pending messages are dropped. */
   async rewind(messageId: string): Promise<BranchInfo> {
     const { pending } = this.desk;
-    return (await this.with('tree')).tree.rewind(pending, messageId);
+    return (await this.opened('tree')).tree.rewind(pending, messageId);
   }
 
   /** Goes back to a checkpoint: makes a branch that ends there, and switches to it. */
   async restore(checkpoint: string): Promise<BranchInfo> {
     const { pending } = this.desk;
-    return (await this.with('tree')).tree.restore(pending, checkpoint);
+    return (await this.opened('tree')).tree.restore(pending, checkpoint);
   }
 
   /** "By the way": makes a branch that ends where this one does, and stays on this one. Pending messages stay too. */
   async btw(): Promise<BranchInfo> {
-    return (await this.with('tree')).tree.btw();
+    return (await this.opened('tree')).tree.btw();
   }
 
   /** Shows another branch once its messages are loaded; resolves when that is stored. Pending messages are dropped. */
   async switchBranch(nameOrId: string): Promise<void> {
     const { pending } = this.desk;
-    return (await this.with('tree')).tree.switchBranch(pending, nameOrId);
+    return (await this.opened('tree')).tree.switchBranch(pending, nameOrId);
   }
 
   /**
    * Shows a message: the branch that ends there, or else the most recently used one that holds it, up to it. Makes no branch.
    */
   async checkout(id: string): Promise<void> {
-    return (await this.with('tree')).tree.checkout(id);
+    return (await this.opened('tree')).tree.checkout(id);
   }
 
   /** Gives a branch another name. Rejects with `name-taken`. */
   async renameBranch(nameOrId: string, name: string): Promise<BranchInfo> {
-    return (await this.with('tree')).tree.renameBranch(nameOrId, name);
+    return (await this.opened('tree')).tree.renameBranch(nameOrId, name);
   }
 
   /** Deletes a branch; messages that other branches hold stay. Rejects with `last-branch` for the last one. */
   async deleteBranch(nameOrId: string): Promise<void> {
     const { pending } = this.desk;
-    return (await this.with('tree')).tree.deleteBranch(pending, nameOrId);
+    return (await this.opened('tree')).tree.deleteBranch(pending, nameOrId);
   }
 
   /**
@@ -81,7 +81,7 @@ export abstract class Verbs extends Face {
    */
   async add(messages: readonly UIMessage[], options: AddOptions): Promise<BranchInfo> {
     const [own, how] = [ownOptions(messages), ownOptions(options)];
-    return (await this.with('tree')).tree.add(own, how);
+    return (await this.opened('tree')).tree.add(own, how);
   }
 
   /**
@@ -90,12 +90,12 @@ export abstract class Verbs extends Face {
    * branch or checkpoint later.
    */
   async undo(): Promise<Operation | undefined> {
-    return (await this.with('tree')).tree.history.undo();
+    return (await this.opened('tree')).tree.history.undo();
   }
 
   /** Redoes the operation that was undone last; undefined where there is none. Rejects with `overtaken`. */
   async redo(): Promise<Operation | undefined> {
-    return (await this.with('tree')).tree.history.redo();
+    return (await this.opened('tree')).tree.history.redo();
   }
 
   /** The operation log of this device: the last 1,000, oldest first. */
@@ -108,17 +108,17 @@ export abstract class Verbs extends Face {
    */
   async checkpoint(name: string, options?: { readonly at?: string }): Promise<CheckpointInfo> {
     const own = ownOptions(options);
-    return (await this.with('tree')).tree.checkpoint(name, own);
+    return (await this.opened('tree')).tree.checkpoint(name, own);
   }
 
   /** Renames a checkpoint. Rejects with `name-taken`. */
   async renameCheckpoint(name: string, to: string): Promise<CheckpointInfo> {
-    return (await this.with('tree')).tree.renameCheckpoint(name, to);
+    return (await this.opened('tree')).tree.renameCheckpoint(name, to);
   }
 
   /** Deletes a checkpoint; its message stays. */
   async deleteCheckpoint(name: string): Promise<void> {
-    return (await this.with('tree')).tree.deleteCheckpoint(name);
+    return (await this.opened('tree')).tree.deleteCheckpoint(name);
   }
 
   /** The versions of a message that live branches reach, and its index among them. Never throws. */
@@ -128,7 +128,7 @@ export abstract class Verbs extends Face {
 
   /** Shows another version of a message, on the most recently used branch that holds it. */
   async selectSibling(id: string): Promise<void> {
-    return (await this.with('tree')).tree.selectSibling(id);
+    return (await this.opened('tree')).tree.selectSibling(id);
   }
 
   /** The messages with more than one continuation, in the order in which they forked. */

@@ -50,7 +50,7 @@ abstract class Face {
   protected async call(name: string, args: readonly unknown[]): Promise<unknown> {
     // A draft waits for no other call: the page may be about to go.
     const isHere = this.access?.calls[name] && (!this.#coming || name === 'saveDraft');
-    if (isHere) return this.use(this.access as Access, name, args);
+    if (isHere) return this.#use(this.access as Access, name, args);
     const own = args.map(copyNow);
     await this.#coming?.catch(() => undefined);
     const access = await this.arrive();
@@ -61,15 +61,23 @@ abstract class Face {
       );
       await this.#coming.finally(() => (this.#coming = undefined));
     }
-    return this.use(this.access ?? access, name, own);
+    return this.#use(this.access ?? access, name, own);
   }
 
   /** Loads the tables; `hear` is called for changes of other tabs. */
   protected abstract open(hear: (notice: StoreNotice) => void): Promise<Access>;
 
-  /** Makes a call on the tables. */
-  protected async use(access: Access, name: string, args: readonly unknown[]): Promise<unknown> {
-    return access.calls[name]?.(access, ...(args as never[]));
+  async #use(access: Access, name: string, args: readonly unknown[]): Promise<unknown> {
+    try {
+      return await access.calls[name]?.(access, ...(args as never[]));
+    } catch (error) {
+      return this.#use(await this.instead(error), name, args);
+    }
+  }
+
+  /** The tables that take the place of failing ones. Throws the error where none do. */
+  protected async instead(error: unknown): Promise<Access> {
+    throw error;
   }
 
   /** The tables, once they are loaded. */

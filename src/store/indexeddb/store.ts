@@ -64,13 +64,9 @@ export class IndexedDBContextStore extends StoreFace implements ContextStore {
     return openDatabase(this.#name, this.#options, hear, () => (this.#isKnown = true));
   }
 
-  protected override async use(access: Access, name: string, args: readonly unknown[]): Promise<unknown> {
-    try {
-      return await super.use(access, name, args);
-    } catch (error) {
-      if (this.#isKnown || !isContextError(error, 'store-unavailable')) throw error;
-    }
+  protected override async instead(error: unknown): Promise<Access> {
+    if (this.#isKnown || !isContextError(error, 'store-unavailable')) throw error;
     await this.useMemory();
-    return super.use(this.access as Access, name, args);
+    return this.access as Access;
   }
 }
