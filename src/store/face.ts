@@ -71,7 +71,9 @@ abstract class Face {
     try {
       return await access.calls[name]?.(access, ...(args as never[]));
     } catch (error) {
-      return this.#use(await this.instead(error), name, args);
+      const other = await this.instead(error);
+      if (other === access) throw error;
+      return this.#use(other, name, args);
     }
   }
 

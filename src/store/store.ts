@@ -75,7 +75,7 @@ export interface ContextStore extends Readable, StoreReads {
   /**
    * Saves bytes apart from messages; resolves to the SHA-256 of their content, as 64 hexadecimal digits. Messages refer to them
    * by the URL `contextree-blob:HASH`; the bytes stay as long as a chat has, or had, such a message, and a day without any.
-   * Long `data:` URLs of files are stored like this by themselves, and read as they came. Rejects with `store-unavailable` on a
+   * Long `data:` URLs of files are stored like this by themselves, and read as they came. Rejects with `invalid-options` on a
    * page that is not secure: there, files stay in their messages.
    */
   putBlob(bytes: Uint8Array): Promise<string>;
@@ -162,8 +162,6 @@ export interface ChatRecords extends ChatDelta {
   readonly deleted: readonly string[];
   /** What only this device keeps; only in the result of {@link ContextStore.load} without `since`. */
   readonly local?: LocalRecords | undefined;
-  /** Ids and keys of records that could not be read, if any. They are left out. */
-  readonly damaged?: readonly string[];
 }
 
 /** What a draft adds to a message, without the body; it counts only for the version that it grows from. */

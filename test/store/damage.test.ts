@@ -44,13 +44,11 @@ test('a message whose record is damaged is left out and named, and told from its
   await spoil('nodes', ['c', 2], (text: string) => `${text.slice(0, 20)}#${text.slice(22)}`);
   const read = await store.load('c');
   expect(read.messages).toHaveLength(2);
-  expect(read.damaged).toHaveLength(1);
   expect(told(await store.examine('c'))).toEqual(['message key:m1']);
   await store.examine('c', { repair: true });
   expect(await keys()).toEqual(['key:m0', 'key:m1', 'key:m2']);
   const back = await store.load('c');
   expect(back.messages.find(({ key }) => key === 'key:m1')).toMatchObject({ parent: 'key:m0', id: 'm1' });
-  expect(back.damaged).toBeUndefined();
   expect((await store.bodies('c', ['key:m1'])).size).toBe(1);
   expect(await store.examine('c')).toEqual([]);
   expect(await store.getChat('c')).toMatchObject({ messageCount: 3, branchCount: 1 });
@@ -91,7 +89,7 @@ test('of a pack whose words can not be read as a whole, the lines can', async ()
 test('messages whose branch record is lost get another one, which a repair makes', async () => {
   const { store, spoil } = await given(4);
   await spoil('facts', ['c', 'ends', 'main', CHAT], (fact) => ({ ...(fact as object), text: 'nothing' }));
-  expect(await store.load('c')).toMatchObject({ ends: [], damaged: ['main'] });
+  expect(await store.load('c')).toMatchObject({ ends: [] });
   const engine = new ContextEngine({ store, chatId: 'c', userId: 'me' });
   onTestFinished(() => engine.dispose());
   const { findings } = await engine.repair();

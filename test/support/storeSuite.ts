@@ -1366,7 +1366,7 @@ export function storeSuite(name: string, open: () => Promise<Opened>): void {
       it('are refused on a page that is not secure, where files stay in their messages', async () => {
         onTestFinished(() => void vi.restoreAllMocks());
         vi.spyOn(crypto, 'subtle', 'get').mockReturnValue(undefined as never);
-        expect(await codeOf(store.putBlob(picture))).toBe('store-unavailable');
+        expect(await codeOf(store.putBlob(picture))).toBe('invalid-options');
         const url = `data:image/png;base64,${btoa('x'.repeat(6000))}`;
         await write(showing('u1', url));
         expect((await body('u1'))?.message.parts).toEqual([{ type: 'file', mediaType: 'image/png', url }]);

@@ -130,7 +130,6 @@ interface Known {
   readonly facts: Map<string, StoredFact>;
   /** The places of drafts. */
   readonly drafts: readonly Key[];
-  readonly damaged: readonly string[];
   /** The last number of the database: if the row of a chat was lost, the counter may be behind. */
   readonly last: number;
 }
@@ -159,18 +158,18 @@ async function readKnown(rows: Rows, ready: Ready, options: CommitOptions) {
   const isLater = chat.seq === 0 || chat.seq > since;
   const [recent, later] = isLater
     ? await Promise.all([readMessages(rows, chatId, since), readFactRows(rows, chatId, since)])
-    : [undefined, []];
+    : [[], []];
   const facts = new Map<string, StoredFact>();
-  let last = Math.max(meta.seq, since, recent?.messages.at(-1)?.seq ?? 0);
+  let last = Math.max(meta.seq, since, recent.at(-1)?.seq ?? 0);
   for (const fact of [...later, ...handed.flat()]) {
     if (!fact || fact.seq <= chat.from) continue;
     facts.set(nameOfFact(fact.kind, fact), fact);
     last = Math.max(last, fact.seq);
   }
   const messages = new Map<string, StoredMessage>();
-  for (const message of [...found.values(), ...(recent?.messages ?? [])])
+  for (const message of [...found.values(), ...recent])
     if (message.seq > chat.from) messages.set(message.key, message);
-  return { chat, meta, since, messages, facts, drafts, damaged: recent?.damaged ?? [], last };
+  return { chat, meta, since, messages, facts, drafts, last };
 }
 
 /** The name of a row, unique in its table. */
@@ -189,10 +188,8 @@ function told(rows: Rows, known: Known, { messages, ends, marks }: Ready): Promi
   const [rowsTold, records]: [StoredFact[], MessageRecord[]] = [[], []];
   for (const [name, fact] of known.facts) if (isTold(name, fact)) rowsTold.push(fact);
   for (const [key, message] of known.messages) if (isTold(key, message)) records.push(message);
-  const facts = factsOf(rowsTold);
-  const damaged = [...known.damaged, ...facts.damaged];
   const drafted = known.drafts.length > 0 ? known.messages.values() : undefined;
-  return answer(rows, known.meta, known.chat, { ...facts, messages: records, damaged }, drafted);
+  return answer(rows, known.meta, known.chat, { ...factsOf(rowsTold), messages: records }, drafted);
 }
 
 /** Messages that the disk has without their words, although somebody wrote them, and whose words a delta brings. */

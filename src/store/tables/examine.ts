@@ -17,9 +17,10 @@ import {
   messageIn,
   only,
   readText,
+  within,
 } from './layout.ts';
 import { readTopology, type StoredPack, type StoredTopology, summedLines } from './pack.ts';
-import { blobsIn, factIn, readFactRows, readMeta } from './records.ts';
+import { blobsIn, factIn, readMeta } from './records.ts';
 import { totalsOf } from './records.ts';
 
 /**
@@ -64,7 +65,7 @@ async function lookAt(rows: Rows, { id: chatId, from }: StoredChat): Promise<Fou
     rows.entries<StoredTopology>('topologies', living),
     rows.entries<string>('bodies', living),
     rows.entries<StoredPack>('packs', living),
-    factEntries(rows, chatId, from),
+    rows.entries<StoredFact>('facts', within(chatId)),
   ]);
   const damages: Damage[] = [];
   const bad: Found['bad'] = [];
@@ -107,6 +108,7 @@ async function lookAt(rows: Rows, { id: chatId, from }: StoredChat): Promise<Fou
   const marks: Mark[] = [];
   for (const [key, fact] of facts) {
     const [, kind, id] = key as [string, StoredFact['kind'], string];
+    if (fact && fact.seq <= from) continue;
     const record = factIn(fact);
     if (!record) {
       const reason =
@@ -115,16 +117,6 @@ async function lookAt(rows: Rows, { id: chatId, from }: StoredChat): Promise<Fou
     } else if (kind === 'mark') marks.push(record as Mark);
   }
   return { messages, places, words, marks, damages, bad };
-}
-
-/** The ends and marks of a chat by key; undefined for unreadable ones. */
-async function factEntries(rows: Rows, chatId: string, from: number) {
-  const [places, facts] = await Promise.all([
-    rows.keys('facts', after(chatId, from), 'seq'),
-    readFactRows(rows, chatId, from),
-  ]);
-  const there = new Map(facts.map((fact) => [JSON.stringify([chatId, fact.kind, fact.id, fact.chat]), fact]));
-  return places.map((place) => [place, there.get(JSON.stringify(place))] as const);
 }
 
 interface Mending {

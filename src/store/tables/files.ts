@@ -11,11 +11,10 @@ import type { Database, Rows } from './layout.ts';
  * message; when a chat is deleted, the bytes that no other chat refers to are deleted. Bytes that no message refers to are
  * deleted after a day.
  *
- * When a message is written, its files (parts with long `data:` URLs) get a name in place of their bytes; when it is read, they
- * get them back, to the letter. The name holds the hash of the bytes and the head of the URL or, where the two would not make
- * the same URL again, the hash of the URL itself. Shorter URLs stay: in Chromium, at 16 kB, both cost the same to read. So do
- * all on a page that is not secure, because browsers hash nothing there. Names are made before the transaction; the bytes are
- * written in it.
+ * When a message is written, its files (parts with long `data:` URLs in base64) get a name in place of their bytes, which holds
+ * their hash and the head of the URL; when it is read, they get them back, to the letter. A URL that the two would not make
+ * again stays. So do shorter ones: in Chromium, at 16 kB, both cost the same to read; and all on a page that is not secure,
+ * because browsers hash nothing there. Names are made before the transaction; the bytes are written in it.
  *
  * Lost bytes are replaced by a text that says so and remembers the file: writing the message again loses nothing, and bytes
  * that come back are found.
@@ -29,15 +28,14 @@ export async function detach(message: UIMessage, files: Ready['files']): Promise
 
 async function detachPart(part: Part, files: Ready['files']): Promise<Part> {
   if (isGone(part)) return part.gone;
-  if (!isHeavy(part) || !canHash()) return part;
-  const { url } = part;
-  const at = url.indexOf(',') + 1;
-  const head = url.slice(0, at);
-  const decoded = head.endsWith(';base64,') ? fromBase64(url.slice(at)) : undefined;
-  const bytes = decoded ?? bytesOfText(url);
+  const { url } = part as FilePart;
+  if (!isFile(part) || url.length < HEAVY || !canHash()) return part;
+  const [head = '', text = ''] = /^(data:[^,]*;base64,)(.*)$/s.exec(url)?.slice(1) ?? [];
+  const bytes = fromBase64(text);
+  if (!head || !bytes) return part;
   const hash = await hashOf(bytes);
   files.set(hash, bytes);
-  return { ...part, url: `${blobUrl(hash)}?${decoded ? `base64=${head}` : 'url='}` };
+  return { ...part, url: `${blobUrl(hash)}?${head}` };
 }
 
 /** The messages with their files, in the same order. */
@@ -66,8 +64,7 @@ export async function attach(db: Database, messages: readonly UIMessage[]): Prom
 async function readUrl(rows: Rows, name: string): Promise<string | undefined> {
   const bytes = await rows.get('blobs', name.slice(blobUrl('').length, blobUrl('').length + 64));
   if (!(bytes instanceof Uint8Array)) return undefined;
-  const head = NAME.exec(name)?.[1];
-  return head === undefined ? textOfBytes(bytes) : head + toBase64(bytes);
+  return name.slice(blobUrl('').length + 65) + toBase64(bytes);
 }
 
 /** The URL by which messages refer to bytes. */
@@ -75,11 +72,11 @@ export function blobUrl(hash: string): string {
   return `contextree-blob:${hash}`;
 }
 
-/** The hash of some bytes: their SHA-256, as 64 hexadecimal digits. Throws `store-unavailable` on a page that has none. */
+/** The hash of some bytes: their SHA-256, as 64 hexadecimal digits. Throws `invalid-options` on a page that has none. */
 export async function hashOf(bytes: Uint8Array<ArrayBuffer>): Promise<string> {
   if (!canHash()) {
     const message = 'Bytes are stored apart from messages on secure pages only: use https, or localhost.';
-    throw new ContextError('store-unavailable', message);
+    throw new ContextError('invalid-options', message);
   }
   const digest = new Uint8Array(await crypto.subtle.digest('SHA-256', bytes));
   return Array.from(digest, (byte) => byte.toString(16).padStart(2, '0')).join('');
@@ -114,29 +111,8 @@ function isFile(part: Part): part is FilePart {
   return (type === 'file' || type === 'reasoning-file') && typeof url === 'string';
 }
 
-/** Whether to store a URL's bytes apart. True for a URL that looks like one of our names, so that it is returned as it came. */
-function isHeavy(part: Part): part is FilePart {
-  return isFile(part) && (part.url.startsWith('data:') ? part.url.length >= HEAVY : NAME.test(part.url));
-}
-
 function isNamed(part: Part): part is FilePart {
-  return isFile(part) && NAME.test(part.url);
-}
-
-/** `?base64=HEAD`: the head of the URL before its bytes; `?url=`: the bytes are the URL itself. */
-const NAME = /^contextree-blob:[0-9a-f]{64}\?(?:base64=(.*)|url=)$/s;
-
-/** As JSON, which keeps lone surrogates. */
-function bytesOfText(text: string): Uint8Array<ArrayBuffer> {
-  return new TextEncoder().encode(JSON.stringify(text));
-}
-
-function textOfBytes(bytes: Uint8Array): string | undefined {
-  try {
-    return JSON.parse(new TextDecoder().decode(bytes)) as string;
-  } catch {
-    return undefined;
-  }
+  return isFile(part) && /^contextree-blob:[0-9a-f]{64}\?data:/.test(part.url);
 }
 
 /** The bytes of base64; undefined where {@link toBase64} would encode them differently. */

@@ -59,7 +59,7 @@ async function changesOf(rows: Rows, chat: StoredChat, since: number): Promise<C
   const own: Change = { seq, kind: 'chat', op: totals ? 'put' : 'delete', chatId, id: chatId };
   if (!totals) return [own];
   const from = startOf(chat, since);
-  const [{ messages }, facts] = await Promise.all([
+  const [messages, facts] = await Promise.all([
     readMessages(rows, chatId, from),
     readFactRows(rows, chatId, from),
   ]);

@@ -1,5 +1,12 @@
 import { ContextError, isContextError, refuseToLoad } from '../../errors.ts';
-import { hasWords, shownVersion, type EndsRecord, type Mark, type MessageRecord } from '../../graph/graph.ts';
+import {
+  hasWords,
+  shownVersion,
+  type ChatDelta,
+  type EndsRecord,
+  type Mark,
+  type MessageRecord,
+} from '../../graph/graph.ts';
 import { compareMarks } from '../../graph/join.ts';
 import { chatFacts } from '../../graph/marks.ts';
 import type { ChatRecords, ChatRow, Draft } from '../store.ts';
@@ -17,30 +24,22 @@ import {
   only,
   within,
   bodyIn,
-  keyIn,
   messageIn,
   readText,
 } from './layout.ts';
 import type * as Packs from './pack.ts';
 import type { StoredTopology } from './pack.ts';
 
-/** The messages of a chat, from rows and packs. Of two records with one key the greater number counts. */
-export interface Messages {
-  /** In the order of their numbers. */
-  readonly messages: readonly StoredMessage[];
-  /** The names of unreadable records; `examine.ts` repairs them. */
-  readonly damaged: readonly string[];
-}
-
-/** The messages that changed after a number; only those of records whose text passes `isAsked`. Costs what it returns. */
+/**
+ * The messages that changed after a number, from rows and packs, in the order of their numbers. Of two records with one key the
+ * greater number counts; damaged ones are left out (`examine.ts` names them). Costs what it returns.
+ */
 export async function readMessages(
   rows: Rows,
   chatId: string,
   since: number,
-  isAsked: (text: unknown) => boolean = () => true,
-): Promise<Messages> {
+): Promise<readonly StoredMessage[]> {
   const found: StoredMessage[] = [];
-  const damaged: string[] = [];
   const range = after(chatId, since);
   const [single, topologies, places] = await Promise.all([
     rows.all<string>('nodes', range),
@@ -49,19 +48,14 @@ export async function readMessages(
   ]);
   if (topologies.length > 0)
     await packs().eachTopology(rows, places, topologies, (record) => {
-      if (!isAsked(record.text)) return;
-      const messages = packs().readTopology(chatId, record);
-      const { first, last } = record;
-      if (!messages) damaged.push(`messages ${String(first)} to ${String(last)}`);
-      else for (const message of messages) if (message.seq > since) found.push(message);
+      for (const message of packs().readTopology(chatId, record) ?? [])
+        if (message.seq > since) found.push(message);
     });
   for (const text of single) {
-    if (!isAsked(text)) continue;
     const message = messageIn(text);
     if (message) found.push(message);
-    else damaged.push(keyIn(text) ?? 'message');
   }
-  return { messages: latestOf(found.toSorted((a, b) => a.seq - b.seq)), damaged };
+  return latestOf(found.toSorted((a, b) => a.seq - b.seq));
 }
 
 /**
@@ -103,7 +97,7 @@ export async function loadPacks(): Promise<typeof Packs> {
 
 /**
  * Those of these messages that exist, by key. `seqOf` tells where some may lie: for a few, that reads one row or pack each. For
- * the others the topology is read; for a few of them, only packs whose text contains their keys are decoded.
+ * the others the topology is read.
  */
 export async function findMessages(
   rows: Rows,
@@ -112,8 +106,7 @@ export async function findMessages(
   seqOf: (key: string) => number | undefined = () => undefined,
 ): Promise<Map<string, StoredMessage>> {
   const found = new Map<string, StoredMessage>();
-  const isFew = keys.length <= FEW;
-  if (isFew)
+  if (keys.length <= FEW)
     await Promise.all(
       keys.map(async (key) => {
         const seq = seqOf(key);
@@ -123,18 +116,13 @@ export async function findMessages(
     );
   const others = keys.filter((key) => !found.has(key));
   if (others.length === 0) return found;
-  const isPlain = isFew && others.every((key) => PLAIN.test(key));
-  const isAsked = (text: unknown): boolean =>
-    !isPlain || (typeof text === 'string' && others.some((key) => text.includes(key)));
   const wanted = new Set(others);
-  const { messages } = await readMessages(rows, chatId, 0, isAsked);
-  for (const message of messages) if (wanted.has(message.key)) found.set(message.key, message);
+  for (const message of await readMessages(rows, chatId, 0))
+    if (wanted.has(message.key)) found.set(message.key, message);
   return found;
 }
 
 const FEW = 8;
-
-const PLAIN = /^[\w:-]+$/;
 
 /** The message at a number. */
 async function messageAt(rows: Rows, chatId: string, seq: number): Promise<StoredMessage | undefined> {
@@ -203,7 +191,6 @@ const CLOSE = 8;
 export interface Facts {
   readonly ends: readonly EndsRecord[];
   readonly marks: readonly Mark[];
-  readonly damaged: readonly string[];
 }
 
 /** The ends and marks of a chat that changed after a number. */
@@ -216,17 +203,15 @@ export function readFactRows(rows: Rows, chatId: string, since: number): Promise
   return since > 0 ? rows.all('facts', after(chatId, since), 'seq') : rows.all('facts', within(chatId));
 }
 
-/** The ends and marks in some rows. */
+/** The ends and marks in some rows, without damaged ones. */
 export function factsOf(facts: readonly (StoredFact | undefined)[]): Facts {
-  const [ends, marks, damaged]: [EndsRecord[], Mark[], string[]] = [[], [], []];
+  const [ends, marks]: [EndsRecord[], Mark[]] = [[], []];
   for (const fact of facts) {
     const record = factIn(fact);
-    if (!fact) continue;
-    if (!record) damaged.push(fact.id);
-    else if (fact.kind === 'ends') ends.push(record as EndsRecord);
-    else marks.push(record as Mark);
+    if (record && fact?.kind === 'ends') ends.push(record as EndsRecord);
+    else if (record) marks.push(record as Mark);
   }
-  return { ends, marks, damaged };
+  return { ends, marks };
 }
 
 /** The record in a row, with its number; undefined for a damaged one. */
@@ -272,13 +257,12 @@ export async function answer(
   rows: Rows,
   { seq, database, generation }: Meta,
   chat: StoredChat,
-  { damaged = [], ...records }: Pick<ChatRecords, 'messages' | 'ends' | 'marks' | 'damaged'>,
+  records: ChatDelta,
   known?: Iterable<StoredMessage>,
 ): Promise<ChatRecords> {
   const grown = known ? await growingIn(rows, chat, known) : [];
   const growing = grown.map(({ draft }) => growingOf(draft));
-  const told = { ...records, seq, database, generation, growing, deleted: deadKeys(chat) };
-  return damaged.length > 0 ? { ...told, damaged } : told;
+  return { ...records, seq, database, generation, growing, deleted: deadKeys(chat) };
 }
 
 /** The drafts of shown versions, with their messages; only of these keys. `read`: messages that were read already. */

@@ -64,10 +64,7 @@ export async function restore(rows: Rows, chat: StoredChat, now: number): Promis
 }
 
 async function totalsOfBoth(rows: Rows, id: string, { from, totals }: Kept, other: Totals): Promise<Totals> {
-  const [{ messages }, { marks }] = await Promise.all([
-    readMessages(rows, id, from),
-    readFacts(rows, id, from),
-  ]);
+  const [messages, { marks }] = await Promise.all([readMessages(rows, id, from), readFacts(rows, id, from)]);
   const { userId, branches } = totals;
   const change = { userId, now: other.updatedAt, branchCount: branches + other.branches };
   return totalsOf(messages, marks, change);
@@ -111,7 +108,7 @@ const UNNUMBERED: readonly Table[] = ['facts', 'local', 'drafts', 'revisions'];
 /** Deletes the records of a deleted chat, not those behind them: no pack contains both. */
 async function purgePart(rows: Rows, id: string, { from, to }: Kept): Promise<void> {
   const part = after(id, from, to);
-  const [{ messages }, facts, uses] = await Promise.all([
+  const [messages, facts, uses] = await Promise.all([
     readMessages(rows, id, from),
     rows.keys('facts', part, 'seq'),
     rows.all<StoredUse>('uses', within(id)),

@@ -27,12 +27,10 @@ export async function recordsAfter(rows: Rows, chatId: string, since?: number): 
     since === undefined ? rows.entries<unknown>('local', within(chatId)) : [],
   ]);
   const from = startOf(chat, since ?? 0);
-  const [{ messages, damaged: lost }, { ends, marks, damaged }] =
-    from === (since ?? 0) ? read : await readFrom(from);
-  const records = { messages, ends, marks, damaged: [...lost, ...damaged] };
+  const [messages, { ends, marks }] = from === (since ?? 0) ? read : await readFrom(from);
   const names = local.map(([key, value]) => [(key as [string, string])[1], value] as const);
   const own = since === undefined && chat.totals ? { local: Object.fromEntries(names) } : {};
-  return { ...(await answer(rows, meta, chat, records, messages)), ...own };
+  return { ...(await answer(rows, meta, chat, { messages, ends, marks }, messages)), ...own };
 }
 
 /**

@@ -28,8 +28,8 @@ export type Calls = Readonly<Record<string, (access: Access, ...args: never[]) =
 /**
  * A store's access to its tables: the database, notices to listeners, and upkeep when the browser is idle.
  *
- * Tabs tell each other ids and numbers, never content. Other versions of this package may use the same channel, so only exact
- * notices are heard. A frozen tab misses some: a notice is a hint to ask the store for changes.
+ * Tabs tell each other ids and numbers, never content, with the version of the format: other versions of this package may use
+ * the same channel. A frozen tab misses some: a notice is a hint to ask the store for changes.
  */
 export class Access {
   readonly db: Database;
@@ -52,15 +52,15 @@ export class Access {
     this.#channel = new BroadcastChannel(`contextree:${name}`);
     (this.#channel as { unref?: () => void }).unref?.();
     this.#channel.onmessage = ({ data }) => {
-      const notice = parseNotice(data);
-      if (notice) hear(notice);
+      const { v, notice } = Object(data) as { readonly v?: unknown; readonly notice?: Notice };
+      if (v === VERSION && notice) hear({ ...notice, remote: true });
     };
   }
 
   /** Notifies everybody of a write that is durable. */
   tell(notice: Notice): void {
     this.#hear({ ...notice, remote: false });
-    this.#channel?.postMessage({ v: VERSION, ...notice });
+    this.#channel?.postMessage({ v: VERSION, notice });
     if (notice.kind !== 'draft') this.grow(notice.chatId);
   }
 
@@ -135,18 +135,6 @@ function loadFiles(): Promise<typeof Filing> {
 
 /** The format version of the messages between tabs. */
 const VERSION = 1;
-
-function parseNotice(data: unknown): StoreNotice | undefined {
-  const { v, kind, chatId, key, seq } = Object(data) as Record<string, unknown>;
-  const isOne = v === VERSION && /^(?:change|draft|clear)$/.test(String(kind)) && typeof seq === 'number';
-  if (!isOne || !isName(chatId) || !isName(key)) return undefined;
-  const names = { ...(chatId === undefined ? {} : { chatId }), ...(key === undefined ? {} : { key }) };
-  return { kind: kind as StoreNotice['kind'], ...names, seq, remote: true };
-}
-
-function isName(value: unknown): value is string | undefined {
-  return value === undefined || typeof value === 'string';
-}
 
 // ------------------------------------------------------------------ the calls that each chat needs
 
