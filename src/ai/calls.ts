@@ -98,7 +98,7 @@ function asking(list: readonly UIMessage[], isCall: (part: ToolPart) => boolean)
 
 /** The key of a message of the list; for the growing answer, the key of its turn. */
 function keyIn({ engine, turn, branchId }: OurChat, { id }: UIMessage): string | undefined {
-  const isGrowing = turn?.id === id && turn.isOpen && turn.versionOf === undefined;
+  const isGrowing = turn?.id === id && turn.isOpen;
   return isGrowing ? turn.key : keyOf(engine, id, branchId);
 }
 

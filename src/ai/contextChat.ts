@@ -106,7 +106,7 @@ export type ReconnectOptions<M extends UIMessage = UIMessage> = Parameters<
  * (`prepareReconnectToStreamRequest`) has `branch` and `branchId`, and the `answerId` where the page knows the answer.
  */
 export interface RequestNote {
-  /** The name of the branch that the answer grows on; for a branch that is made with the first word, the name of its origin. */
+  /** The name of the branch that the answer grows on. */
   readonly branch: string;
   readonly branchId: string;
   /** The id of the answer, until the server gives it another. */

@@ -22,7 +22,7 @@ export function isWaiting({ state }: ToolPart): boolean {
 }
 
 /** The tool calls of a message, in order. */
-export function callsIn({ parts }: UIMessage): readonly ToolPart[] {
+export function callsIn({ parts }: Pick<UIMessage, 'parts'>): readonly ToolPart[] {
   return parts.flatMap((part): ToolPart[] => (isToolPart(part) ? [part] : []));
 }
 

@@ -139,8 +139,6 @@ export interface ChatHost {
 export interface Growing {
   readonly id: string;
   readonly key: string;
-  /** The key of the answer of which this one is a version, until this one has a node of its own. */
-  readonly versionOf: string | undefined;
   /** Whether the answer still grows; false as soon as its end is being saved. */
   readonly isOpen: boolean;
   /** Whether the end is saved. */

@@ -20,8 +20,8 @@ export interface TurnPlan {
   readonly answer: UIMessage | undefined;
   /** The key of that answer; undefined where it is not saved at this place. */
   readonly answerKey: string | undefined;
-  /** How the answer continues: in its node, as a version that is made with its first new word, or as a new message. */
-  readonly goesOn: 'in place' | 'as a version' | 'anew';
+  /** Whether the answer continues in its node: not where messages stand behind it, which a version of it leaves alone. */
+  readonly isInPlace: boolean;
 }
 
 /** The saved messages, as a plan queries them. */
@@ -56,8 +56,8 @@ export function planTurn(list: readonly UIMessage[], saved: Saved, messageId?: s
   const same = there.find((key) => answer && saved.says(key, answer));
   const answerKey = same ?? there[0];
   const isEarlier = at === spoken.length - 1 && saved.head !== answerKey;
-  const goesOn = answerKey && !isEarlier ? 'in place' : same ? 'as a version' : 'anew';
-  return { kept: before.slice(0, keys.length), keys, fresh, answer, answerKey, goesOn };
+  const isInPlace = answerKey !== undefined && !isEarlier;
+  return { kept: before.slice(0, keys.length), keys, fresh, answer, answerKey, isInPlace };
 }
 
 function answerIndex(list: readonly UIMessage[], messageId: string | undefined): number {

@@ -26,7 +26,6 @@ export function relay(
   const passed = async (value: UIMessageChunk): Promise<readonly UIMessageChunk[]> => {
     if (!hear && passage.isDelta(value)) return [value];
     const chunks = (hear?.(value) ?? [value]).flatMap((heard) => passage.pass(heard));
-    if (passage.hasBegun) await turn.begin();
     // Chunks of a replay are not saved ahead: only the comparison with the answer tells which are new.
     isKept =
       !hear &&
@@ -85,7 +84,6 @@ class Passage {
   /** The last usage that the answer's metadata reported. */
   usage: Readonly<Record<string, unknown>> | undefined;
   readonly #turn: Turn;
-  readonly #isVersion: boolean;
   /** The first chunks of the answer, held back until one has content: the bubble appears together with its first word. */
   #opening: UIMessageChunk[] | undefined = [];
   #last: string | undefined;
@@ -99,12 +97,7 @@ class Passage {
 
   constructor(turn: Turn) {
     this.#turn = turn;
-    this.#isVersion = turn.versionOf !== undefined;
     this.#call = turn.call ?? { startedAt: Date.now(), steps: 0 };
-  }
-
-  get hasBegun(): boolean {
-    return this.#opening === undefined;
   }
 
   /** Whether the last chunk closed a step or asks for something. */
@@ -142,10 +135,8 @@ class Passage {
     if (this.#isStray(chunk) && this.#end) return [];
     const named = type === 'start' ? { ...chunk, messageId: this.#turn.name(chunk.messageId) } : chunk;
     if (!this.#opening) return [named];
-    if (this.#isVersion && LAST.test(type))
-      return [{ ...chunk, messageMetadata: undefined } as UIMessageChunk];
     this.#opening.push(named);
-    return isSilent(chunk) || (this.#isVersion && isWordless(chunk)) ? [] : this.#begin(this.#opening);
+    return isSilent(chunk) ? [] : this.#begin(this.#opening);
   }
 
   #begin(held: UIMessageChunk[]): UIMessageChunk[] {
@@ -195,18 +186,11 @@ class Passage {
 
 const SAVE_POINTS = /^(finish-step|tool-input-available|tool-approval-request)$/;
 const DELTAS = /^(text|reasoning|tool-input)-delta$/;
-const LAST = /^(finish|abort)$/;
-const WORDLESS = /^(start|text-end|finish-step|message-metadata)$/;
 
 /** Whether a chunk opens an answer without showing anything. */
 function isSilent(chunk: UIMessageChunk): boolean {
   if (chunk.type === 'start') return chunk.messageMetadata === undefined;
   return chunk.type === 'start-step' || chunk.type === 'text-start';
-}
-
-/** Whether a chunk closes an empty part, or only describes one. */
-function isWordless(chunk: UIMessageChunk): boolean {
-  return WORDLESS.test(chunk.type) || ('delta' in chunk && chunk.delta === '');
 }
 
 function usageIn(metadata: unknown): Readonly<Record<string, unknown>> | undefined {

@@ -81,27 +81,24 @@ function withOwnIds(list: OurChat['list']): readonly UIMessage[] {
 function request(turn: Turn, sent: SendOptions): Promise<Answer> {
   const { engine, host, key } = turn;
   const ask = async (): Promise<Answer> => {
-    if (turn.versionOf === undefined) await turn.keepPlace();
+    await turn.keepPlace();
     await wordsBefore(turn);
     await Promise.allSettled(host.writes);
     sent.abortSignal?.throwIfAborted();
-    const { versionOf, branchId, forkId } = turn;
-    const at = versionOf ?? key;
-    const source = await engine.resolve({ at, signal: sent.abortSignal });
+    const { branchId } = turn;
+    const source = await engine.resolve({ at: key, signal: sent.abortSignal });
     // A reserved answer is not among the versions yet: then all of them are earlier.
-    const { index, keys } = engine.siblings(at);
+    const { index, keys } = engine.siblings(key);
     const note: RequestNote = {
       branch: engine.state.getState().branches.find((one) => one.id === branchId)?.name ?? engine.branch,
-      branchId: versionOf === undefined ? branchId : forkId,
+      branchId,
       answerId: turn.id,
       answerKey: key,
-      attempt: versionOf === undefined && index >= 0 ? index : keys.length,
+      attempt: index >= 0 ? index : keys.length,
     };
-    const parentKey = engine.node(at)?.parentKey ?? null;
     return send(host, sent, note, {
       ...source,
-      parentKey,
-      messages: source.messages,
+      parentKey: engine.node(key)?.parentKey ?? null,
       call: turn.call,
     });
   };
@@ -175,9 +172,9 @@ function isPlainPart({ type }: Part): boolean {
 const loadSendable = lazily(() => import('./modelPrompt.ts'));
 
 /** Waits until no message that the turn depends on grows any more, or the turn has ended. */
-async function wordsBefore({ engine, key, versionOf, settled }: Turn): Promise<void> {
+async function wordsBefore({ engine, key, settled }: Turn): Promise<void> {
   const grows = (): boolean => {
-    let at = engine.node(versionOf ?? key)?.parentKey ?? null;
+    let at = engine.node(key)?.parentKey ?? null;
     while (at !== null && engine.status(at) !== 'streaming') at = engine.node(at)?.parentKey ?? null;
     return at !== null;
   };

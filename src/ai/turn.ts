@@ -31,14 +31,14 @@ export interface Call extends Pick<CallFacts, 'startedAt'> {
  * The list is compared with what is saved; its new messages are saved, with a node that is reserved for the answer, and the
  * words go to that node, whichever branch the person shows meanwhile. However the answer ends, it ends once, and its words are
  * saved; a store that refuses is the engine's concern. An answer in the middle of a conversation is continued as a version of
- * itself, of which nothing is written before its first new word.
+ * itself.
  */
 export class Turn implements Growing {
   readonly engine: ContextEngine;
   readonly host: ChatHost;
   readonly key: string;
   id: string;
-  /** The branch that the answer grows on; until a version is made, the branch of the answer that it continues. */
+  /** The branch that the answer grows on. */
   branchId: string;
   /** The id of the branch that is made if the turn needs one. */
   readonly forkId: string = createId();
@@ -55,7 +55,6 @@ export class Turn implements Growing {
   /** Whether the continued answer was complete: it stays so until a word is added. */
   #isWhole = false;
   #isSaved = false;
-  #saving: Promise<void> | undefined;
   #last: UIMessage | undefined;
   #timer: ReturnType<typeof setTimeout> | undefined;
   #end: Promise<void> | undefined;
@@ -67,7 +66,7 @@ export class Turn implements Growing {
     this.host = chat.host;
     this.branchId = chat.branchId as string;
     this.answer = plan.answer;
-    this.key = (plan.goesOn === 'in place' && plan.answerKey) || `key:${createId()}`;
+    this.key = (plan.isInPlace && plan.answerKey) || `key:${createId()}`;
     this.id = plan.answer?.id ?? answerId;
     this.#chat = chat;
     this.#asked = asked;
@@ -77,20 +76,10 @@ export class Turn implements Growing {
 
   // ------------------------------------------------------------------ it is saved
 
-  get versionOf(): string | undefined {
-    return this.#isSaved || this.#plan.goesOn !== 'as a version' ? undefined : this.#plan.answerKey;
-  }
-
-  /** Resolves when the turn is saved, or, for a version, may be made. */
+  /** Resolves when the turn is saved. */
   async open(): Promise<this> {
-    const { engine, versionOf } = this;
-    if (versionOf === undefined) await this.#save();
-    else {
-      this.#refuseGrowing(versionOf);
-      // Two requests to continue one answer would cost twice, and one of the results would be discarded.
-      const release = await engine.claim(`more ${versionOf}`);
-      void this.settled.then(release);
-    }
+    const { engine } = this;
+    await this.#save();
     const stops = [
       onLeaving(() => void this.#keep('streaming')),
       engine.subscribe((event) => {
@@ -101,11 +90,6 @@ export class Turn implements Growing {
     ];
     void this.settled.then(() => stops.forEach((stop) => stop()));
     return this;
-  }
-
-  /** Makes the node of a version when its first word arrives; undefined where the node exists. */
-  begin(): Promise<void> | undefined {
-    return this.#isSaved ? undefined : (this.#saving ??= this.#save().then(() => this.keepPlace()));
   }
 
   /** Keeps the point at which the answer is continued, for a page that takes it up; without that code, it is not kept. */
@@ -123,7 +107,9 @@ export class Turn implements Growing {
     // Register the chat before the branch is made, so that it is there when the branch is shown.
     host.register(this.forkId, chat);
     try {
-      if (this.#plan.goesOn === 'in place' && this.answer) await this.#goOn(this.answer);
+      const { answerKey, isInPlace } = this.#plan;
+      if (answerKey !== undefined) this.#expectSettled(answerKey);
+      if (isInPlace && this.answer) await this.#goOn(this.answer);
       else await this.#ask();
       this.branchId = this.#landing();
       this.#isSaved = true;
@@ -139,10 +125,7 @@ export class Turn implements Growing {
 
   async #ask(): Promise<void> {
     const { engine, id, key, forkId } = this;
-    const { fresh, keys, goesOn } = this.#plan;
-    const isVersion = goesOn === 'as a version';
-    // A tool call in it may have been answered by now.
-    if (isVersion) this.answer = this.read() ?? this.answer;
+    const { fresh, keys } = this.#plan;
     const options = {
       branch: this.branchId,
       forkId,
@@ -150,8 +133,8 @@ export class Turn implements Growing {
       key,
       parentId: keys.at(-1) ?? null,
       answer: this.answer && asJson(this.answer),
-      // Another tab shows the left questions, too, and may ask them at this moment.
-      isSole: isVersion || this.#chat.queue?.hasPlaced,
+      // Another tab may continue the same answer at this moment, or ask the left questions, which it shows, too.
+      isSole: fresh.length === 0 || this.#chat.queue?.hasPlaced,
     };
     // Functions in a question's metadata can't be saved; the rest is.
     await plainly((plain) => engine.ask(fresh.map(plain), options));
@@ -159,15 +142,15 @@ export class Turn implements Growing {
 
   /** Opens an answer's node to grow again, from the words saved by then: another tab may have answered a tool call in it. */
   async #goOn(answer: UIMessage): Promise<void> {
-    const { engine, key } = this;
-    const [last] = callsIn({ ...answer, parts: answer.parts.slice(-1) });
-    this.#isWhole = engine.status(key) === 'complete' && (!last || isWaiting(last));
-    this.#refuseGrowing(key);
-    await keepMessage(engine, key, (saved) => (this.answer = longer(saved, answer)), 'streaming');
+    await keepMessage(this.engine, this.key, (saved) => (this.answer = longer(saved, answer)), 'streaming');
   }
 
-  #refuseGrowing(key: string): void {
-    if (this.engine.status(key) === 'streaming') throw busy({ id: this.id });
+  /** Refuses to continue an answer that grows, and notes whether it was complete. */
+  #expectSettled(key: string): void {
+    const [last] = callsIn({ parts: this.answer?.parts.slice(-1) ?? [] });
+    const status = this.engine.status(key);
+    if (status === 'streaming') throw busy({ id: this.id });
+    this.#isWhole = status === 'complete' && (!last || isWaiting(last));
   }
 
   /** The branch that a turn was saved on: the one made for it, its own, or the `main` that another tab made first. */
@@ -181,7 +164,7 @@ export class Turn implements Growing {
   #takeIn(): void {
     const { answer, engine } = this;
     const { list } = this.#chat;
-    const conversation = this.#plan.goesOn === 'in place' ? undefined : conversationOf(engine, this.#plan);
+    const conversation = this.#plan.isInPlace ? undefined : conversationOf(engine, this.#plan);
     const before = engine.node(this.#plan.keys[0] ?? '')?.parentId ?? null;
     const start = list.saved.findIndex(({ id }) => id === before) + 1;
     if (conversation) list.saved = [...list.saved.slice(0, start), ...conversation];
@@ -265,8 +248,6 @@ export class Turn implements Growing {
     const { engine, key, id, answer, call } = this;
     const facts = call && { ...call, ms: Date.now() - call.startedAt, status: how };
     const status = how === 'complete' ? how : 'interrupted';
-    // If the node of a version could not be made, the version has failed, and the caller gets the error.
-    await this.#saving?.catch(() => {});
     const read = this.#words();
     // An answer that was complete stays so if Continue brought no word.
     const said = read ?? (this.#isWhole ? answer : undefined);

@@ -188,14 +188,6 @@ export class ContextEngine extends Verbs {
     return (await this.opened()).facts.keepFields(key, own);
   }
 
-  /**
-   * @internal Claims a subject that one tab at a time may work on; call the result to release it. Rejects with `busy` where
-   *   another tab holds it.
-   */
-  async claim(subject: string): Promise<() => void> {
-    return (await this.opened()).writer.streams.claim(subject, 100);
-  }
-
   /** Loads earlier messages of the active chain into `state.messages`. */
   async loadMore(count?: number): Promise<void> {
     return (await this.opened()).loadMore(count);

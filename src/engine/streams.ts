@@ -81,7 +81,7 @@ export class Streams {
    * @throws busy after {@link PATIENCE}
    */
   async alone<T>(subject: string, task: () => Promise<T>): Promise<T> {
-    const release = await this.claim(subject);
+    const release = await this.#claim(subject);
     try {
       return await task();
     } finally {
@@ -89,12 +89,12 @@ export class Streams {
     }
   }
 
-  /** Holds a subject until the result is called. Waits `patience` ms at most. */
-  async claim(subject: string, patience: number = PATIENCE): Promise<() => void> {
+  /** Holds a subject until the result is called. */
+  async #claim(subject: string): Promise<() => void> {
     const { store, chatId } = this.#writer.desk;
     const prefix = `alone ${subject} `;
     const own = prefix + createId();
-    const until = Date.now() + patience;
+    const until = Date.now() + PATIENCE;
     for (;;) {
       const release = await store.hold(chatId, own).catch(() => () => {});
       for (;;) {
