@@ -61,7 +61,7 @@ async function answerCall(chat: OurChat, verb: Verb, told: Result | Word, given:
     // The AI SDK writes on in a copy of the growing answer, and knows how to add to it.
     if (chat.turn.isOpen) {
       await chat.own[verb](told as never);
-      return void (await chat.turn.savePoint());
+      return chat.turn.savePoint();
     }
     await chat.turn.settled;
   }

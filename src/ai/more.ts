@@ -4,7 +4,6 @@
  */
 export { askAgain, edit, regenerate, sendInPlace } from './again.ts';
 export { giveResult, giveWord } from './calls.ts';
-export { keepAhead } from './keepAhead.ts';
 export { Queue } from './queue.ts';
 export { refuseMessage, refuseStream } from './refusals.ts';
 export { keepPlace } from './seam.ts';

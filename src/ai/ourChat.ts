@@ -144,7 +144,7 @@ export interface Growing {
   /** Whether the end is saved. */
   readonly isSettled: boolean;
   readonly settled: Promise<void>;
-  savePoint(): Promise<boolean>;
+  savePoint(): Promise<void>;
 }
 
 /** The queue, as a turn and other chats see it, see `queue.ts`. */

@@ -1,6 +1,5 @@
 import type { UIMessageChunk } from 'ai';
 import type { CallFacts } from '../engine/calls.ts';
-import { lazily } from './lazy.ts';
 import { saidOf } from './said.ts';
 import type { Call, Turn } from './turn.ts';
 
@@ -10,44 +9,27 @@ import type { Call, Turn } from './turn.ts';
  * A chunk is requested when the one before it is in the chat's list, so the turn saves what the person sees, and the stream
  * closes only after the answer is saved: a chat that says `ready` has nothing left to lose.
  *
- * `hear` reads an answer that a server repeats: it maps each chunk to the chunks that are passed on. Without it, a stream that
- * closes without a word and without a finish has failed: the response was a login page, an error as JSON, or empty.
+ * A stream that closes without a word and without a finish has failed: the response was a login page, an error as JSON, or
+ * empty. A server that repeats an answer (`isReplay`) may have nothing more to say.
  */
 export function relay(
   source: ReadableStream<UIMessageChunk>,
   turn: Turn,
-  hear?: (chunk: UIMessageChunk) => readonly UIMessageChunk[],
+  isReplay: boolean,
 ): ReadableStream<UIMessageChunk> {
   const reader = source.getReader();
   const passage = new Passage(turn);
-  /** Whether the last chunks were saved ahead of showing them. */
-  let isKept = false;
-
-  const passed = async (value: UIMessageChunk): Promise<readonly UIMessageChunk[]> => {
-    if (!hear && passage.isDelta(value)) return [value];
-    const chunks = (hear?.(value) ?? [value]).flatMap((heard) => passage.pass(heard));
-    // Chunks of a replay are not saved ahead: only the comparison with the answer tells which are new.
-    isKept =
-      !hear &&
-      chunks.some(asks) &&
-      (await loadKeeper().then(
-        ({ keepAhead }) => keepAhead(turn, chunks),
-        () => false,
-      ));
-    return chunks;
-  };
-
   const next = async (controller: ReadableStreamDefaultController<UIMessageChunk>): Promise<void> => {
-    if (!passage.isSavePoint) turn.draft();
-    else if (!isKept) void turn.savePoint();
+    if (passage.isSavePoint) void turn.savePoint();
+    else turn.draft();
     for (let chunks: readonly UIMessageChunk[] = []; chunks.length === 0;) {
       const { done, value } = await reader.read();
       if (done) {
         await turn.end(passage.status, passage.usage);
-        if (!hear && passage.isSilence) throw new Error(NO_ANSWER);
+        if (!isReplay && passage.isSilence) throw new Error(NO_ANSWER);
         return controller.close();
       }
-      chunks = await passed(value);
+      chunks = passage.isDelta(value) ? [value] : passage.pass(value);
       for (const chunk of chunks) controller.enqueue(chunk);
     }
   };
@@ -67,14 +49,6 @@ export function relay(
   const cancel = (reason: unknown): Promise<void> => end(passage.isBroken ? 'failed' : 'stopped', reason);
   return new ReadableStream<UIMessageChunk>({ pull, cancel }, { highWaterMark: 0 });
 }
-
-/** Whether a chunk asks the person or the page for something: a tool call, or an approval request. */
-function asks(chunk: UIMessageChunk): boolean {
-  if (chunk.type === 'tool-input-available') return !chunk.providerExecuted;
-  return chunk.type === 'tool-approval-request';
-}
-
-const loadKeeper = lazily(() => import('./keepAhead.ts'));
 
 const NO_ANSWER =
   'There was no answer: the endpoint sent nothing that can be read as one. Try again, or check its address.';

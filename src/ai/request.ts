@@ -191,7 +191,7 @@ export async function passOn(
   turn: Turn,
   signal: AbortSignal | undefined,
   ask: () => Answer | PromiseLike<Answer>,
-  hear?: (chunk: UIMessageChunk) => readonly UIMessageChunk[],
+  isReplay = false,
 ): Promise<Answer> {
   turn.call = { startedAt: Date.now(), steps: 0 };
   const aborted = new Promise<never>((_resolve, reject) => {
@@ -208,7 +208,7 @@ export async function passOn(
     const answer = await Promise.race([stream, aborted]);
     if (typeof (answer as Partial<Answer> | null | undefined)?.getReader !== 'function')
       (await import('./refusals.ts')).refuseStream(answer);
-    return relay(answer, turn, hear);
+    return relay(answer, turn, isReplay);
   } catch (error) {
     await turn.end('failed');
     throw saidOf(error);

@@ -35,9 +35,8 @@ export async function takeUpIn(chat: OurChat, sent: ReconnectOptions): Promise<A
     // AI SDK 5 continues from the page's copy of an answer that broke off in a tool call.
     const copy = isReplay ? copyIn(chat) : undefined;
     if (copy) copy.parts = [];
-    const { asShown, hear } = replaying(turn.answer, place, isReplay);
-    chat.asShown = asShown;
-    return passOn(turn, abortSignal, () => source, hear);
+    chat.asShown = replaying(turn.answer, place, isReplay);
+    return passOn(turn, abortSignal, () => source, true);
   };
   // In order: StrictMode resumes twice, and aborts the first call while it begins.
   const taken = Promise.resolve(chat.taking).then(begin);

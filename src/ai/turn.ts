@@ -204,23 +204,17 @@ export class Turn implements Growing {
     else void this.#keep('streaming');
   }
 
-  /** Saves the words so far durably; with `ahead`, a message that is about to be shown. Resolves to whether that worked. */
-  async savePoint(ahead?: UIMessage): Promise<boolean> {
-    return !this.#end && this.#keep(undefined, ahead);
+  /** Saves the words so far durably. */
+  async savePoint(): Promise<void> {
+    if (!this.#end) await this.#keep(undefined);
   }
 
   /** What can't be saved now is saved, or reported, at the end. */
-  async #keep(
-    status: 'streaming' | undefined,
-    message: UIMessage | undefined = this.#words(),
-  ): Promise<boolean> {
+  async #keep(status: 'streaming' | undefined): Promise<void> {
     clearTimeout(this.#timer);
     this.#timer = undefined;
-    if (!message) return false;
-    return keepMessage(this.engine, this.key, message, status).then(
-      () => true,
-      () => false,
-    );
+    const message = this.#words();
+    if (message) await keepMessage(this.engine, this.key, message, status).catch(() => {});
   }
 
   #words(): UIMessage | undefined {

@@ -202,26 +202,6 @@ describe('an answer that goes on after its tools were answered, in whose middle 
     });
     expect(await kept(back)).toBe('q: Roll? | a: Rolling. /[dice output-available]/A four.');
   });
-
-  it('takes the result of a call that stands before it, which its server carries out', async () => {
-    const page = await answeredCall();
-    const { id } = page.chats.active.messages[1]!;
-    const result: UIMessageChunk = { type: 'tool-output-available', toolCallId: '1', output: 6 };
-    const open: UIMessageChunk[] = [{ type: 'start' }, result, { type: 'start-step' }];
-    const growing = page.script.requests.at(-1)!;
-    await growing.send(
-      ...open,
-      { type: 'text-start', id: 't' },
-      { type: 'text-delta', id: 't', delta: 'A ' },
-    );
-    const back = await reload(page, async (replay) => {
-      await replay.send(...open, ...text('t', 'A six.'), { type: 'finish-step' }, { type: 'finish' });
-      await replay.drop();
-    });
-    expect(await kept(back)).toBe('q: Roll? | a: Rolling. /[dice output-available]/A six.');
-    expect(back.engine.message(id)?.parts).toContainEqual(expect.objectContaining({ output: 6 }));
-    expect(back.chats.active.error).toBeUndefined();
-  });
 });
 
 it('a call whose input broke off in the middle is asked once when all of it is replayed', async () => {
