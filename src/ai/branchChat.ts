@@ -27,6 +27,7 @@ import { saidOf } from './said.ts';
  */
 export class BranchChat extends OurChat {
   readonly line: Line = new Line(
+    () => this.ready().catch(() => {}),
     () => !this.isBusy && !this.resuming,
     () => this.#toolLoop(),
   );
@@ -38,7 +39,7 @@ export class BranchChat extends OurChat {
   #loading: Promise<void> | undefined;
   #looking: Promise<void> | undefined;
   /** The last question that had to wait, the last message sent, and the last result given to a tool call. */
-  #placing: Promise<unknown> | undefined;
+  #placing: Promise<unknown> = Promise.resolve();
   #sending: Promise<unknown> = Promise.resolve();
   #answering: Promise<unknown> = Promise.resolve();
 
@@ -108,7 +109,7 @@ export class BranchChat extends OurChat {
   }
 
   async whenQueued(): Promise<void> {
-    await Promise.allSettled([this.#placing]);
+    await this.#placing;
     await this.queue?.writing;
   }
 
@@ -229,18 +230,14 @@ export class BranchChat extends OurChat {
     this.queue?.pass();
     if (!message && this.isSecond()) return undefined;
     const mayWait = this.hasWork && message && !experimental_queue;
-    const job: Job = {
-      rank: message ? 'first' : 'last',
-      prepare: () => this.ready().catch(() => {}),
-      run: () => this.say(message, options),
-    };
+    const run = (): Promise<void> => this.say(message, options);
     // The AI SDK queues these itself.
-    if (experimental_queue) return this.#working(() => job.prepare().then(job.run));
-    if (!mayWait) return this.#working(() => this.line.run(job));
-    // Without the code of the queue it is asked, but not kept.
-    const placed = loadMore().then(
+    if (experimental_queue) return this.#working(() => this.ready().then(run, run));
+    if (!mayWait) return this.#working(() => this.line.run({ rank: message ? 'first' : 'last', run }));
+    // In order, though the files of the one before may still be read. Without the code of the queue it is asked, but not kept.
+    const placed = this.#placing.then(loadMore).then(
       (more) => this.#queueIn(more).add(message, options),
-      (): Job => ({ ...job, rank: 'asked' }),
+      (): Job => ({ rank: 'asked', run }),
     );
     this.#placing = placed;
     return this.#working(async () => this.line.run(await placed));

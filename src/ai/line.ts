@@ -5,8 +5,8 @@ export interface Job {
    * an answer, and is dropped when a `first` job comes.
    */
   readonly rank: 'first' | 'asked' | 'last';
-  /** Runs before the job, when its turn has come. If this rejects, the job does. */
-  readonly prepare: () => Promise<unknown>;
+  /** Runs before the job, when its turn has come; default: the chat is read. If this rejects, the job does. */
+  readonly prepare?: () => Promise<unknown>;
   /** Whether the job has to wait though the chat is idle. */
   readonly isHeld?: () => boolean;
   readonly run: () => Promise<void>;
@@ -18,6 +18,7 @@ export interface Job {
  * between.
  */
 export class Line {
+  readonly #ready: () => Promise<void>;
   readonly #isFree: () => boolean;
   /** Resolves when a tool loop that an answer led to has begun. */
   readonly #pause: () => Promise<void> | undefined;
@@ -25,7 +26,8 @@ export class Line {
   #isRunning = false;
   #wake: () => void = () => {};
 
-  constructor(isFree: () => boolean, pause: () => Promise<void> | undefined) {
+  constructor(ready: () => Promise<void>, isFree: () => boolean, pause: () => Promise<void> | undefined) {
+    this.#ready = ready;
     this.#isFree = isFree;
     this.#pause = pause;
   }
@@ -51,7 +53,7 @@ export class Line {
     this.#isRunning = true;
     for (let job; (job = this.#jobs[0]);) {
       const changed = new Promise<void>((resolve) => (this.#wake = resolve));
-      const isPrepared = await (job.prepared ??= job.prepare()).then(
+      const isPrepared = await (job.prepared ??= (job.prepare ?? this.#ready)()).then(
         () => true,
         () => false,
       );

@@ -1,5 +1,5 @@
 import { convertFileListToFileUIParts, type ChatRequestOptions, type UIMessage } from 'ai';
-import { sameItems, sameJson } from '../engine/same.ts';
+import { sameItems } from '../engine/same.ts';
 import { createId } from '../fragment/id.ts';
 import { checkMessage } from '../fragment/message.ts';
 import type { Job } from './line.ts';
@@ -23,10 +23,8 @@ export class Queue implements Waiting {
   /** Resolves when the queue is saved; undefined when it is. Never rejects. */
   writing: Promise<unknown> | undefined;
   readonly #chat: OurChat;
-  /** The questions queued here or left by an earlier page, in order. */
+  /** The questions queued here or left by an earlier page, oldest first. */
   #questions: readonly Question[] = [];
-  /** The ids of those that are over: the disk may still have their fields. */
-  readonly #over: Set<string | undefined> = new Set();
   /** The last value of `waiting`, returned again while it is equal. */
   #waiting: readonly UIMessage[] = [];
   #behind: { readonly list: readonly UIMessage[]; readonly all: UIMessage[] } | undefined;
@@ -55,14 +53,12 @@ export class Queue implements Waiting {
   }
 
   /** The questions that wait: one that is being asked is in the list. */
-  #shown(): readonly Shown[] {
+  #shown(): readonly Question[] {
     const { now } = this.#chat.list;
-    return this.#questions.filter(
-      (one): one is Shown => one.isShown && !!one.message && !withId(now, one.message.id),
-    );
+    return this.#questions.filter(({ message }) => !withId(now, message.id));
   }
 
-  #find(id: string | undefined): Shown | undefined {
+  #find(id: string | undefined): Question | undefined {
     return this.#shown().find(({ message }) => message.id === id);
   }
 
@@ -70,8 +66,8 @@ export class Queue implements Waiting {
     return this.#find(id)?.isLeft === false;
   }
 
-  /** Notifies subscribers of the list, and lets the line check which job may begin. */
-  #changed(): void {
+  #set(questions: readonly Question[]): void {
+    this.#questions = questions;
     this.#chat.list.touch();
     this.#chat.line.look();
   }
@@ -96,50 +92,50 @@ export class Queue implements Waiting {
 
   // ------------------------------------------------------------------ whose turn it is
 
-  /** Queues a question, with the options of its request. Returns the job that asks it. */
-  add(given: Message, options?: ChatRequestOptions): Job {
-    const at = Math.max(Date.now(), (this.#questions.at(-1)?.at ?? 0) + 1);
-    const question: Question = { message: undefined, options, isShown: false, isLeft: false, at };
-    this.#questions = [...this.#questions, question];
-    const isNext = (): boolean => !question.isLeft && this.#questions.includes(question);
+  /** Queues a question, with the options of its request. Resolves to the job that asks it; one that can't be saved is not shown. */
+  async add(given: Message, options?: ChatRequestOptions): Promise<Job> {
+    const chat = this.#chat;
+    const message = await this.#read(given).catch(() => undefined);
     // A question that can't be saved, or whose files can't be read, is refused in its turn.
-    const read = this.#read(question, given).catch(() => {});
+    if (!message) return { rank: 'asked', run: () => chat.say(given, options) };
+    const at = Math.max(Date.now(), (this.#questions.at(-1)?.at ?? 0) + 1);
+    const question: Question = { message, at, options, isLeft: false };
+    this.#write(question);
+    // A chat that says `ready` has saved what it shows.
+    if (!isAsking(chat)) await this.writing;
+    this.#set([...this.#questions, question]);
+    const isNext = (): boolean => !question.isLeft && this.#questions.includes(question);
     return {
       rank: 'asked',
-      prepare: () => Promise.allSettled([this.#chat.ready(), read]),
       isHeld: () => isNext() && this.#isHeld(),
       run: async () => {
         if (!isNext()) return;
-        await this.#chat.say(question.message ?? given, question.options);
+        await chat.say(question.message, question.options);
         // A question that could not be asked is kept for the next page; the chat reports the failure.
-        question.isLeft = true;
-        release(question);
+        leave(question);
       },
     };
   }
 
-  /** Reads a question's files, shows it and saves it. Rejects for one that can't be saved, which is never shown. */
-  async #read(question: Question, given: Message): Promise<void> {
+  /** A message as it is queued: with its files read, and an id of its own (`own`: the one that it has in the queue). */
+  async #read(given: Message, own?: string): Promise<UIMessage> {
     const chat = this.#chat;
-    const { id = chat.generateId(), role = 'user', text, files, parts, metadata, ...rest } = given as Words;
+    const {
+      id = own ?? chat.generateId(),
+      role = 'user',
+      text,
+      files,
+      parts,
+      metadata,
+      ...rest
+    } = given as Words;
     const said = text === undefined ? [] : [{ type: 'text' as const, text }];
     const all = parts ?? [...(await convertFileListToFileUIParts(files as FileList | undefined)), ...said];
-    if (!this.#questions.includes(question)) return;
-    const own = id === question.message?.id || !this.#isTaken(id) ? id : createId();
-    const message = { ...rest, id: own, role, parts: all, metadata } as unknown as UIMessage;
-    savableOf(message);
-    this.#say(question, message);
-    // A chat that says `ready` has saved what it shows.
-    if (!isAsking(chat)) await this.writing;
-    question.isShown = true;
-    this.#changed();
-  }
-
-  /** Whether a saved or queued message has this id. */
-  #isTaken(id: string): boolean {
-    const { engine, list } = this.#chat;
-    const isQueued = this.#questions.some(({ message }) => message?.id === id);
-    return isQueued || (engine.node(id) ?? withId(list.now, id)) !== undefined;
+    const known = [...chat.list.now, ...this.#questions.map(({ message }) => message)];
+    const isTaken = id !== own && (chat.engine.node(id) ?? withId(known, id)) !== undefined;
+    const queued = { ...rest, id: isTaken ? createId() : id, role, parts: all, metadata };
+    savableOf(queued);
+    return queued;
   }
 
   /** Whether queued questions wait though no answer grows: with `sendAutomaticallyWhen`, one that called a tool is not over. */
@@ -165,14 +161,15 @@ export class Queue implements Waiting {
   }
 
   /** Gives a queued question a new text. Resolves to whether it is to be asked now; undefined for one that is not queued. */
-  sayAnew(message: Message, options?: ChatRequestOptions): Promise<boolean> | undefined {
-    const question = this.#find(message.messageId);
+  sayAnew({ messageId, ...words }: Message, options?: ChatRequestOptions): Promise<boolean> | undefined {
+    const question = this.#find(messageId);
     if (!question) return undefined;
-    const { messageId, ...words } = message;
-    const said = this.#read(question, { ...words, id: messageId } as Message);
+    const said = this.#read(words, messageId);
     said.catch((error: Error) => this.#chat.tell(error));
-    return said.then(async () => {
+    return said.then(async (message) => {
       question.options = options ?? question.options;
+      this.#say(question, message);
+      this.#set(this.#questions);
       await this.writing;
       return question.isLeft;
     });
@@ -190,15 +187,12 @@ export class Queue implements Waiting {
 
   get hasPlaced(): boolean {
     const { now } = this.#chat.list;
-    return this.#questions.some(({ isLeft, message }) => isLeft && withId(now, message?.id));
+    return this.#questions.some(({ isLeft, message }) => isLeft && withId(now, message.id));
   }
 
   leave(): void {
-    for (const question of this.#questions) {
-      question.isLeft = true;
-      release(question);
-    }
-    this.#changed();
+    this.#questions.forEach(leave);
+    this.#set(this.#questions);
   }
 
   /** Drops the questions that were left in a chat that is deleted. */
@@ -206,78 +200,67 @@ export class Queue implements Waiting {
     this.#questions = this.#questions.filter(({ isLeft }) => !isLeft);
   }
 
+  /** Called after a turn of this chat: its questions are over, and the others move to its branch. */
   turned(): void {
-    for (const question of this.#questions) if (this.#isSaved(question)) this.#forget(question);
-    // Questions left at the end of another branch stay there.
-    this.#questions = this.#questions.filter(({ isLeft, kept }) => !isLeft || this.#isHere(kept));
-    for (const question of this.#questions) if (!question.isLeft) this.#write(question);
+    this.followed();
+    const { branchId } = this.#chat;
+    for (const question of this.#questions)
+      if (!question.isLeft && this.#branchOf(question) !== branchId) this.#write(question);
   }
 
-  /** Called after others have written: drops the left questions that others have asked, in this list or on another branch. */
-  followed(): void {
-    const { engine, branchId, list, line } = this.#chat;
-    const isThere = ({ isLeft, message }: Question): boolean => {
-      const node = isLeft ? engine.node(message?.id ?? '') : undefined;
-      const isElsewhere = node && (engine.branchHolding(node.key) ?? branchId) !== branchId;
-      return isElsewhere || (node !== undefined && withId(list.saved, node.id) !== undefined);
+  /** Called when the chat has changed, here or in another tab. */
+  followed(all: readonly Question[] = this.#questions): void {
+    // A question that was asked is over, as soon as the list has it; one that was left at the end of another branch stays there.
+    const { engine, branchId, line, list } = this.#chat;
+    const isAsked = ({ isLeft, message }: Question): boolean => {
+      const node = engine.node(message.id);
+      const isElsewhere = isLeft && node && engine.branchHolding(node.key) !== branchId;
+      return isElsewhere || (node && withId(list.saved, node.id)) !== undefined;
     };
-    line.look();
-    if (!this.#questions.some(isThere)) return;
-    this.#questions = this.#questions.filter((question) => !isThere(question));
-    this.#changed();
-  }
-
-  #isSaved({ message }: Question): boolean {
-    return this.#chat.engine.node(message?.id ?? '') !== undefined;
+    const asked = all.filter(isAsked);
+    const open = all.filter((one) => !asked.includes(one) && (!one.isLeft || this.#isHere(one)));
+    if (sameItems(open, this.#questions)) line.look();
+    else this.#set(open);
+    for (const question of asked) this.#write(question, true);
   }
 
   // ------------------------------------------------------------------ what is kept
 
   /** Looks for questions that an earlier page left at the end of this branch, or of a deleted one. Never rejects. */
   async recall(): Promise<void> {
-    const { engine, host } = this.#chat;
+    const { engine } = this.#chat;
     try {
+      await this.writing;
       const before = await engine.fieldsOf(QUEUED);
       if (Object.keys(before).length === 0) return;
       const held = await engine.store.held(engine.chatId);
       // Read the fields again: another tab removes the field of a question it has asked before it releases the lock.
-      const entries = Object.entries(await engine.fieldsOf(QUEUED)).filter(([id]) => id in before);
-      let isAway = false;
-      const isKnown = (id: string): boolean =>
-        this.#over.has(id) ||
-        this.#questions.some(({ message }) => message?.id === id) ||
-        host.all().some(({ queue }) => queue?.isWaiting(id));
-      const left = entries.flatMap(([id, entry]): Question[] => {
-        if (!isEntry(entry, id) || isKnown(id)) return [];
-        const question: Question = { ...entry, isShown: true, isLeft: true, kept: entry };
-        if (engine.node(id)) this.#forget(question);
-        else if (held.has(id)) isAway = true;
-        else if (this.#isHere(entry)) return [question];
-        return [];
-      });
+      const now = Object.entries(await engine.fieldsOf(QUEUED));
+      const known = new Set(this.#questions.map(({ message }) => message.id));
+      const others = now.filter(([id]) => id in before && !known.has(id));
+      const left = others.flatMap(([id, entry]): Question[] =>
+        isEntry(entry, id) && !held.has(id) ? [{ ...entry, isLeft: true }] : [],
+      );
       clearTimeout(this.#timer);
+      const isAway = others.some(([id]) => held.has(id));
       this.#timer = isAway ? setTimeout(() => void this.recall(), LOOK_INTERVAL) : undefined;
       (this.#timer as { unref?: () => void } | undefined)?.unref?.();
-      if (left.length === 0) return;
-      // Left questions stand before those queued here.
-      const all = [...left, ...this.#questions];
-      this.#questions = all.toSorted((a, b) => Number(b.isLeft) - Number(a.isLeft) || a.at - b.at);
-      this.#changed();
+      this.followed([...this.#questions, ...left].toSorted((a, b) => a.at - b.at));
     } catch {
       // The read of the conversation reports a disk that can't be read.
     }
   }
 
   /** Whether a left question is shown in this chat: on its branch, or on the active branch when its own was deleted. */
-  #isHere(kept: Entry | undefined): boolean {
+  #isHere(question: Question): boolean {
     const { engine, branchId } = this.#chat;
-    return (this.#branchOf(kept) ?? engine.state.getState().branchId) === branchId;
+    return (this.#branchOf(question) ?? engine.state.getState().branchId) === branchId;
   }
 
   /** The branch that holds the message behind which a question waits; of a wordless answer, that of the one before. */
-  #branchOf(kept: Entry | undefined): string | undefined {
+  #branchOf({ place }: Question): string | undefined {
     const { engine } = this.#chat;
-    const node = engine.node(kept?.place ?? '');
+    const node = engine.node(place ?? '');
     const holder = node && engine.branchHolding(node.key);
     return holder ?? (node?.parts === 0 ? engine.branchHolding(node.parentKey ?? '') : undefined);
   }
@@ -290,12 +273,11 @@ export class Queue implements Waiting {
 
   #forget(question: Question): void {
     this.#questions = this.#questions.filter((one) => one !== question);
-    this.#over.add(question.message?.id);
     this.#write(question, true);
   }
 
+  /** Keeps a question, or removes it from the store when it is over. A deleted chat keeps nothing; the engine retries the rest. */
   #write(question: Question, isOver = false): void {
-    // A deleted chat keeps nothing, and the engine retries what the disk refuses.
     const written = Promise.resolve(this.writing)
       .then(() => this.#store(question, isOver))
       .catch(() => {});
@@ -307,41 +289,19 @@ export class Queue implements Waiting {
 
   async #store(question: Question, isOver: boolean): Promise<void> {
     const { engine, branchId } = this.#chat;
-    const { message, at, kept, isLeft } = question;
-    const isGone = isOver ? !kept && !question.release : !this.#questions.includes(question);
-    if (!message || !branchId || isGone || (!isOver && this.#isSaved(question))) return;
-    const { id } = message;
-    if (!isOver && kept && sameJson(kept.message, message) && this.#branchOf(kept) === branchId) return;
-    if (!isOver && !isLeft)
-      question.release ??= await engine.store.hold(engine.chatId, id).catch(() => undefined);
-    const entry = isOver ? null : { place: engine.lastOf(branchId) ?? null, message, at };
-    await engine.keepFields(QUEUED, { [id]: entry && { ...entry, message: savableOf(message) } });
-    question.kept = entry ?? undefined;
-    if (isOver || question.isLeft) release(question);
+    if (!branchId) return;
+    const { message, at } = question;
+    if (!isOver && !question.isLeft)
+      question.release ??= await engine.store.hold(engine.chatId, message.id).catch(() => undefined);
+    question.place = engine.lastOf(branchId) ?? null;
+    const entry = isOver ? null : { place: question.place, message: savableOf(message), at };
+    await engine.keepFields(QUEUED, { [message.id]: entry });
+    if (isOver || question.isLeft) leave(question);
   }
 }
 
 /** How often to check a question that another tab holds, in ms: a tab that dies sends no event. */
 const LOOK_INTERVAL = 2000;
-
-/** A queued question, as this page knows it. */
-interface Question {
-  /** Undefined while the question's files are read. */
-  message: UIMessage | undefined;
-  /** The options of the request. They may hold a key, and are not saved. */
-  options?: ChatRequestOptions | undefined;
-  /** Whether its files are read, and it is saved where it has to be. */
-  isShown: boolean;
-  /** Whether an earlier page left the question, or it could not be asked: it is asked only when a person says so. */
-  isLeft: boolean;
-  readonly at: number;
-  /** What the store has of the question. */
-  kept?: Entry | undefined;
-  /** Releases the lock that tells other tabs that this one will ask the question. */
-  release?: (() => void) | undefined;
-}
-
-type Shown = Question & { message: UIMessage };
 
 /** What the store keeps of a question, under its id. */
 interface Entry {
@@ -350,6 +310,26 @@ interface Entry {
   readonly message: UIMessage;
   /** When it was sent, in ms since epoch, raised where needed so that it is after those before it. */
   readonly at: number;
+}
+
+/** A queued question, as this page knows it. */
+interface Question extends Pick<Entry, 'at'> {
+  message: UIMessage;
+  /** As in the entry; undefined until the question is kept. */
+  place?: string | null;
+  /** The options of the request. They may hold a key, and are not saved. */
+  options?: ChatRequestOptions | undefined;
+  /** Whether an earlier page left the question, or it could not be asked: it is asked only when a person says so. */
+  isLeft: boolean;
+  /** Releases the lock that tells other tabs that this one will ask the question. */
+  release?: (() => void) | undefined;
+}
+
+/** From now on a question is asked only when a person says so, here or in another tab. */
+function leave(question: Question): void {
+  question.isLeft = true;
+  question.release?.();
+  question.release = undefined;
 }
 
 /** Whether a stored value is a queued question: other versions of this code, or damage, may have put something else there. */
@@ -372,11 +352,6 @@ function isSavable(message: UIMessage): boolean {
   } catch {
     return false;
   }
-}
-
-function release(question: { release?: (() => void) | undefined }): void {
-  question.release?.();
-  question.release = undefined;
 }
 
 function sameIds(a: readonly UIMessage[], b: readonly UIMessage[]): boolean {
