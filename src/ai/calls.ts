@@ -102,26 +102,17 @@ function keyIn({ engine, turn, branchId }: OurChat, { id }: UIMessage): string |
   return isGrowing ? turn.key : keyOf(engine, id, branchId);
 }
 
-/**
- * Finds the message, on any branch, in which a tool call waits for a result or an approval; the newest where several have a
- * call of that id. Reads answers in blocks, newest first, until it finds one.
- */
+/** The newest message, on any branch, in which a tool call waits for a result or an approval. */
 async function waitingCall(
   engine: ContextEngine,
   isCall: (part: ToolPart) => boolean,
 ): Promise<{ readonly key: string; readonly message: UIMessage } | undefined> {
-  const waits = (part: Part): boolean => isToolPart(part) && isCall(part) && isWaiting(part);
   const keys = engine.graph().nodes.flatMap(({ key, role }) => (role === 'assistant' ? key : []));
-  for (let end = keys.length; end > 0; end -= AT_ONCE) {
-    const some = keys.slice(Math.max(0, end - AT_ONCE), end);
-    const bodies = await engine.store.bodies(engine.chatId, some);
-    const key = some.findLast((one) => bodies.get(one)?.message.parts.some(waits));
-    if (key !== undefined) return { key, message: bodies.get(key)?.message as UIMessage };
-  }
-  return undefined;
+  const bodies = await engine.store.bodies(engine.chatId, keys);
+  return keys
+    .flatMap((key) => ({ key, message: bodies.get(key)?.message as UIMessage }))
+    .findLast(({ message }) => message && callsIn(message).some((call) => isCall(call) && isWaiting(call)));
 }
-
-const AT_ONCE = 100;
 
 /** The message with the result or approval added to its tool call. The first one counts; the same one again changes nothing. */
 function answered(message: UIMessage, { isCall, known }: Given): UIMessage {

@@ -20,11 +20,10 @@ export abstract class OurChat extends Chat<UIMessage> implements ContextChat {
   branchId: string | undefined;
   /** The growing answer, or the last one. */
   turn: Growing | undefined;
-  /** The turn that is just being saved. */
+  /** The turn that is just being saved, or the answer that is just being taken up. */
   opening: Promise<unknown> | undefined;
   /** Resolves when the server has said whether it still streams an answer; undefined while the chat asks no server. */
   resuming: Promise<unknown> | undefined;
-  taking: Promise<unknown> | undefined;
   /** Whether the last answer was empty: sending again automatically would loop. */
   isMute = false;
   /** What to show of an answer while it is read: a continued answer is shown with its earlier words. */

@@ -1,7 +1,7 @@
 import type { UIMessage } from 'ai';
 import type { ContextEngine } from '../engine/engine.ts';
 import type { NodeInfo } from '../graph/messages.ts';
-import { byId, headOf, sameMessage } from './list.ts';
+import { headOf, keyOf, sameMessage, withId } from './list.ts';
 import { asJson, hasWords } from './message.ts';
 
 /**
@@ -24,40 +24,34 @@ export interface TurnPlan {
   readonly isInPlace: boolean;
 }
 
-/** The saved messages, as a plan queries them. */
-export interface Saved {
-  /** The key of the last message of the branch; undefined for an empty one. */
-  readonly head: string | undefined;
-  /** Whether a message with this id is saved. */
-  has(message: UIMessage): boolean;
-  /** The keys of messages with this id whose parent is `parentKey` (null: at the beginning), those of the branch first. */
-  at(message: UIMessage, parentKey: string | null): readonly string[];
-  /** Whether the message saved under a key has the content of this one. */
-  says(key: string, message: UIMessage): boolean;
-}
-
 /** Compares a list with what is saved. An answer that the request names, or at the end of the list, is continued. */
-export function planTurn(list: readonly UIMessage[], saved: Saved, messageId?: string): TurnPlan {
+export function planTurn(chat: Place, list: readonly UIMessage[], messageId?: string): TurnPlan {
+  const { engine, branchId } = chat;
   const spoken = list.filter(
-    (message) => message.role !== 'assistant' || hasWords(message) || saved.has(message),
+    (message) => message.role !== 'assistant' || hasWords(message) || keyOf(engine, message.id, branchId),
   );
   const at = answerIndex(spoken, messageId);
   const before = at === -1 ? spoken : spoken.slice(0, at);
   const keys: string[] = [];
-  const found = (message: UIMessage): readonly string[] => saved.at(message, keys.at(-1) ?? null);
   for (const message of before) {
-    const key = found(message).find((one) => saved.says(one, message));
+    const key = keysAt(chat, message, keys.at(-1) ?? null).find((one) => says(chat, one, message));
     if (key === undefined) break;
     keys.push(key);
   }
   const fresh = before.slice(keys.length);
   const answer = spoken[at];
-  const there = answer && fresh.length === 0 ? found(answer) : [];
-  const same = there.find((key) => answer && saved.says(key, answer));
-  const answerKey = same ?? there[0];
-  const isEarlier = at === spoken.length - 1 && saved.head !== answerKey;
+  const there = answer && fresh.length === 0 ? keysAt(chat, answer, keys.at(-1) ?? null) : [];
+  const answerKey = there.find((key) => answer && says(chat, key, answer)) ?? there[0];
+  const isEarlier = at === spoken.length - 1 && headOf(engine, branchId) !== answerKey;
   const isInPlace = answerKey !== undefined && !isEarlier;
   return { kept: before.slice(0, keys.length), keys, fresh, answer, answerKey, isInPlace };
+}
+
+/** The chat that asks: its branch, and the messages that it knows as saved. */
+interface Place {
+  readonly engine: ContextEngine;
+  readonly branchId: string | undefined;
+  readonly list: { readonly saved: readonly UIMessage[] };
 }
 
 function answerIndex(list: readonly UIMessage[], messageId: string | undefined): number {
@@ -66,32 +60,23 @@ function answerIndex(list: readonly UIMessage[], messageId: string | undefined):
   return list.at(-1)?.role === 'assistant' ? list.length - 1 : -1;
 }
 
-/** The saved messages of an engine, and as the chat knows them: another tab may have changed one since, which must stay. */
-export function savedIn(
-  engine: ContextEngine,
-  branchId: string | undefined,
-  known: readonly UIMessage[],
-): Saved {
-  const own = byId(known);
-  return {
-    head: headOf(engine, branchId),
-    has: ({ id }) => engine.nodesOf(id, branchId).length > 0,
-    at: ({ id }, parentKey) => {
-      const isHere = (node: NodeInfo): boolean =>
-        node.parentKey === parentKey ||
-        shownBefore(engine, node) === parentKey ||
-        (parentKey === null && id === known[0]?.id);
-      return engine.nodesOf(id, branchId).flatMap((node) => (isHere(node) ? node.key : []));
-    },
-    says: (key, message) => {
-      const nodes = engine.nodesOf(message.id, branchId);
-      const mine = own.get(message.id);
-      if (mine && nodes[0]?.key === key && sameMessage(mine, message)) return true;
-      // Versions share an id: if there are several, one that is not loaded may differ.
-      const isSame = (one: UIMessage): boolean => engine.matches(one, key) ?? nodes.length === 1;
-      return isSame(message) || isSame(asJson(message));
-    },
-  };
+/** The keys of messages with this id whose parent is `parentKey` (null: at the beginning), those of the branch first. */
+function keysAt({ engine, branchId, list }: Place, { id }: UIMessage, parentKey: string | null): string[] {
+  const isHere = (node: NodeInfo): boolean =>
+    node.parentKey === parentKey ||
+    shownBefore(engine, node) === parentKey ||
+    (parentKey === null && id === list.saved[0]?.id);
+  return engine.nodesOf(id, branchId).flatMap((node) => (isHere(node) ? node.key : []));
+}
+
+/** Whether the message under a key has this content, now or as the chat knows it: another tab's change since must stay. */
+function says({ engine, branchId, list }: Place, key: string, message: UIMessage): boolean {
+  const nodes = engine.nodesOf(message.id, branchId);
+  const known = withId(list.saved, message.id);
+  if (known && nodes[0]?.key === key && sameMessage(known, message)) return true;
+  // Versions share an id: if there are several, one that is not loaded may differ.
+  const isSame = (one: UIMessage): boolean => engine.matches(one, key) ?? nodes.length === 1;
+  return isSame(message) || isSame(asJson(message));
 }
 
 /** The key of the message that a list shows before this one; null for the first. Skips a wordless answer of another tab. */

@@ -39,8 +39,8 @@ export async function takeUpIn(chat: OurChat, sent: ReconnectOptions): Promise<A
     return passOn(turn, abortSignal, () => source, true);
   };
   // In order: StrictMode resumes twice, and aborts the first call while it begins.
-  const taken = Promise.resolve(chat.taking).then(begin);
-  chat.taking = taken.catch(() => {});
+  const taken = Promise.allSettled([chat.opening]).then(begin);
+  chat.opening = taken;
   // A stream that is not taken up is cancelled, so that its server stops.
   const letGo = (): Promise<void> => source.cancel();
   taken.then((answer) => (answer ? undefined : letGo()), letGo).catch(() => {});

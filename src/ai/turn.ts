@@ -3,14 +3,13 @@ import type { CallFacts } from '../engine/calls.ts';
 import type { ContextEngine } from '../engine/engine.ts';
 import { onLeaving } from '../engine/leaving.ts';
 import { sameJson } from '../engine/same.ts';
-import { isContextError } from '../errors.ts';
 import { createId } from '../fragment/id.ts';
 import type { MessageStatus } from '../graph/graph.ts';
 import { lazily } from './lazy.ts';
 import { put, sameMessage, withId } from './list.ts';
 import { asJson, callsIn, hasWords, isWaiting, longer } from './message.ts';
 import { busy, copyIn, type ChatHost, type Growing, type OurChat } from './ourChat.ts';
-import { conversationOf, planTurn, savedIn, type TurnPlan } from './plan.ts';
+import { conversationOf, planTurn, type TurnPlan } from './plan.ts';
 import type * as Seams from './seam.ts';
 
 /** How often the words of a growing answer are handed to the engine, in ms; the engine decides how often it writes them. */
@@ -61,7 +60,7 @@ export class Turn implements Growing {
   #settle: () => void = () => {};
 
   constructor(chat: OurChat, asked: readonly UIMessage[], { messageId, answerId = createId() }: Named) {
-    const plan = planTurn(asked, savedIn(chat.engine, chat.branchId, chat.list.saved), messageId);
+    const plan = planTurn(chat, asked, messageId);
     this.engine = chat.engine;
     this.host = chat.host;
     this.branchId = chat.branchId as string;
@@ -136,8 +135,7 @@ export class Turn implements Growing {
       // Another tab may continue the same answer at this moment, or ask the left questions, which it shows, too.
       isSole: fresh.length === 0 || this.#chat.queue?.hasPlaced,
     };
-    // Functions in a question's metadata can't be saved; the rest is.
-    await plainly((plain) => engine.ask(fresh.map(plain), options));
+    await engine.ask(fresh.map(asJson), options);
   }
 
   /** Opens an answer's node to grow again, from the words saved by then: another tab may have answered a tool call in it. */
@@ -255,20 +253,7 @@ export class Turn implements Growing {
       if (usage) await engine.trackUsage(usage);
     } catch {
       // The engine has reported the failure, and the page shows the answer.
-      if (isDeleted(engine)) this.#keepWhenBack(words, now);
     }
-  }
-
-  /** If the deletion of the chat is undone, saves these words: only a draft of them was saved. */
-  #keepWhenBack(words: UIMessage, status: MessageStatus): void {
-    const { engine, key } = this;
-    const stop = engine.state.subscribe(({ status: now, error }) => {
-      if (now !== 'ready' || error) return;
-      stop();
-      // No page streams the answer any more: open its node again, and end it.
-      const begun = keepMessage(engine, key, words, 'streaming');
-      begun.then(() => keepMessage(engine, key, words, status)).catch(() => {});
-    });
   }
 
   /** Shows what is saved: a server may have sent an answer anew with less in it. */
@@ -309,19 +294,7 @@ export function keepMessage(
   status: MessageStatus | undefined,
   call?: CallFacts,
 ): Promise<void> {
-  return plainly((plain) => {
-    const words =
-      typeof message === 'function' ? (saved: UIMessage) => plain(message(saved)) : plain(message);
-    return engine.updateMessage(key, words, status, call);
-  });
-}
-
-/** Runs a write of messages; where the engine refuses one, again with what JSON can hold of them. */
-async function plainly<T>(write: (plain: (message: UIMessage) => UIMessage) => Promise<T>): Promise<T> {
-  try {
-    return await write((message) => message);
-  } catch (error) {
-    if (!isContextError(error, 'invalid-messages')) throw error;
-    return write(asJson);
-  }
+  const words =
+    typeof message === 'function' ? (saved: UIMessage) => asJson(message(saved)) : asJson(message);
+  return engine.updateMessage(key, words, status, call);
 }
