@@ -64,8 +64,7 @@ export function chatsOf(engine: ContextEngine, options: ContextChatOptions): Reg
 }
 
 /**
- * Which chat is on which branch. Chats live beside the engine: an answer outlives the component that shows it. A turn that
- * forks registers its chat under the id of the branch that it is about to make, so that no frame shows another one.
+ * Which chat is on which branch. Chats live beside the engine: an answer outlives the component that shows it.
  */
 export class Registry implements ContextChats, ChatHost {
   readonly engine: ContextEngine;
@@ -73,9 +72,8 @@ export class Registry implements ContextChats, ChatHost {
   readonly isOwn: boolean = true;
   readonly writes: Set<PromiseLike<unknown>> = new Set();
   #fallback: ChatTransport<UIMessage> | undefined;
-  readonly #chats: Map<string, BranchChat> = new Map();
-  /** The active chat until the engine has read the conversation. */
-  #unbound: BranchChat | undefined;
+  /** One of them may be on no branch yet: the active chat until the engine has read the conversation. */
+  #chats: readonly BranchChat[] = [];
   #blank: BranchChat | undefined;
   #isDeleted = false;
   #isForeseen = false;
@@ -97,7 +95,7 @@ export class Registry implements ContextChats, ChatHost {
       engine.subscribe((event) => {
         if (event.type !== 'branch' || event.action !== 'delete') return;
         // Questions queued on a deleted branch are left: the active chat shows them, and nobody asks them by themselves.
-        this.#chats.get(event.id)?.queue?.leave();
+        this.#on(event.id)?.queue?.leave();
         void this.#each((chat) => chat.recall());
       }),
       engine.attach(this.#attachment()),
@@ -124,21 +122,23 @@ export class Registry implements ContextChats, ChatHost {
 
   get active(): BranchChat {
     const { status, branchId } = this.engine.state.getState();
-    const known = this.#chats.get(branchId);
-    if (known) return known;
-    if (status === 'ready') return this.#open(branchId);
-    return (this.#unbound ??= new BranchChat(this));
+    if (status === 'ready') return this.#on(branchId) ?? this.#open(branchId);
+    return this.#on(branchId) ?? this.#on(undefined) ?? this.#open();
   }
 
   get(branch: string): BranchChat | undefined {
     const { branches } = this.engine.state.getState();
     const found = branches.find(({ id, name }) => id === branch || name === branch);
-    return found && (this.#chats.get(found.id) ?? this.#open(found.id));
+    return found && (this.#on(found.id) ?? this.#open(found.id));
   }
 
-  #open(branchId: string): BranchChat {
-    const chat = new BranchChat(this, branchId, this.#chats.size);
-    this.#chats.set(branchId, chat);
+  #on(branchId: string | undefined): BranchChat | undefined {
+    return this.#chats.findLast((chat) => chat.branchId === branchId || chat.forkId === branchId);
+  }
+
+  #open(branchId?: string): BranchChat {
+    const chat = new BranchChat(this, branchId, this.#chats.length);
+    this.#chats = [...this.#chats, chat];
     const state = this.engine.state.getState();
     if (state.branchId === branchId) chat.follow(state);
     else chat.load();
@@ -150,7 +150,7 @@ export class Registry implements ContextChats, ChatHost {
   }
 
   #each(task: (chat: BranchChat) => unknown): Promise<unknown> {
-    return Promise.all([...this.#chats.values()].map(task));
+    return Promise.all(this.#chats.map(task));
   }
 
   async dispose(options?: { readonly stop?: boolean }): Promise<void> {
@@ -162,16 +162,8 @@ export class Registry implements ContextChats, ChatHost {
 
   // ------------------------------------------------------------------ what chats ask of it
 
-  register(branchId: string, chat: BranchChat): void {
-    this.#chats.set(branchId, chat);
-  }
-
-  unregister(branchId: string, chat: BranchChat): void {
-    if (this.#chats.get(branchId) === chat) this.#chats.delete(branchId);
-  }
-
   all(): readonly BranchChat[] {
-    return [this.active, ...this.#chats.values()];
+    return [this.active, ...this.#chats];
   }
 
   // ------------------------------------------------------------------ what the engine tells
@@ -186,12 +178,9 @@ export class Registry implements ContextChats, ChatHost {
     // A question may follow soon: load the code of turns.
     loadTurns().catch(() => {});
     if (state.messages.at(-1)?.role === 'assistant') this.#foresee();
-    if (this.#unbound) {
-      this.#unbound.branchId = branchId;
-      this.#chats.set(branchId, this.#unbound);
-      this.#unbound = undefined;
-    }
-    this.#chats.get(branchId)?.follow(state);
+    const unbound = this.#on(undefined);
+    if (unbound) unbound.branchId = branchId;
+    this.#on(branchId)?.follow(state);
   }
 
   /** Loads the code for edits and regenerations when the page is idle, because there is an answer. */
@@ -205,14 +194,14 @@ export class Registry implements ContextChats, ChatHost {
   // ------------------------------------------------------------------ what pagers ask
 
   #attachment(): AttachedChat {
-    const chats = this.#chats;
+    const chats = (): readonly BranchChat[] => this.#chats;
     const transport = (): { readonly runsDry?: boolean } => this.transport as object;
     return {
       get runsDry() {
         return transport().runsDry === true;
       },
       get isBusy() {
-        return [...chats.values()].some((chat) => chat.hasWork);
+        return chats().some((chat) => chat.hasWork);
       },
       edit: async (messageId, content) => (await loadMore()).edit(this, messageId, content),
       regenerate: async (messageId, options) => (await loadMore()).regenerate(this, messageId, options),

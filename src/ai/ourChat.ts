@@ -18,6 +18,8 @@ export abstract class OurChat extends Chat<UIMessage> implements ContextChat {
   readonly list: List;
   abstract readonly line: Line;
   branchId: string | undefined;
+  /** The id of the branch that a turn is just making, if it needs one: the chat is there when the branch is shown. */
+  forkId = '';
   /** The growing answer, or the last one. */
   turn: Growing | undefined;
   /** The turn that is just being saved, or the answer that is just being taken up. */
@@ -124,10 +126,6 @@ export interface ChatHost {
   readonly isOwn: boolean;
   /** Tool results given in any chat, outside of a streaming answer, that are not saved yet. */
   readonly writes: Set<PromiseLike<unknown>>;
-  /** Puts a chat on a branch, before the branch is made, so that the chat is there when the branch is shown. */
-  register(branchId: string, chat: OurChat): void;
-  /** Takes a chat off a branch, if it is there. */
-  unregister(branchId: string, chat: OurChat): void;
   /** All chats, the one that is shown first. */
   all(): readonly OurChat[];
   /** Updates the chats from the engine: a branch may have moved while its chat was busy. */

@@ -51,8 +51,6 @@ async function serve(
     options: { id: chatId ?? engine.chatId, onError: (error) => refuse?.(error) },
     isOwn: false,
     writes: new Set(),
-    register: () => {},
-    unregister: () => {},
     all: () => [],
     sync: () => {},
   };

@@ -101,12 +101,11 @@ class Passage {
     return true;
   }
 
-  /** The chunks to pass on for one that came in. Deltas that come after the finish are dropped. */
+  /** The chunks to pass on for one that came in. */
   pass(chunk: UIMessageChunk): UIMessageChunk[] {
     const { type } = chunk;
     this.#learn(chunk);
     if (type === 'error') return [chunk];
-    if (this.#isStray(chunk) && this.#end) return [];
     const named = type === 'start' ? { ...chunk, messageId: this.#turn.name(chunk.messageId) } : chunk;
     if (!this.#opening) return [named];
     this.#opening.push(named);
@@ -123,6 +122,7 @@ class Passage {
   #learn(chunk: UIMessageChunk): void {
     const { type } = chunk;
     this.#last = type;
+    this.#notePart(chunk);
     if ('messageMetadata' in chunk) this.usage = usageIn(chunk.messageMetadata) ?? this.usage;
     if (type === 'start-step') this.#call.steps += 1;
     if ('toolCallId' in chunk) this.#timeTool(chunk);
@@ -148,13 +148,12 @@ class Passage {
     if (tool && call.toolMs) call.toolMs[tool.index] = Date.now() - tool.at;
   }
 
-  /** Whether a chunk is a delta of a part that is not open. */
-  #isStray(chunk: UIMessageChunk): boolean {
+  /** Notes which texts and thoughts are open. */
+  #notePart(chunk: UIMessageChunk): void {
     const [kind, phase] = chunk.type.split('-');
-    if ((kind !== 'text' && kind !== 'reasoning') || !('id' in chunk)) return false;
-    const part = kind + chunk.id;
-    if (phase === 'start') this.#open.add(part);
-    return !(phase === 'end' ? this.#open.delete(part) : this.#open.has(part));
+    if ((kind !== 'text' && kind !== 'reasoning') || !('id' in chunk)) return;
+    if (phase === 'start') this.#open.add(kind + chunk.id);
+    if (phase === 'end') this.#open.delete(kind + chunk.id);
   }
 }
 

@@ -11,7 +11,7 @@ import { hasWords, type Part } from './message.ts';
 import { chatIdOf, type OurChat } from './ourChat.ts';
 import { relay } from './relay.ts';
 import { saidOf } from './said.ts';
-import { loadSeam, Turn, type Call, type Named } from './turn.ts';
+import { Turn, type Call, type Named } from './turn.ts';
 
 type Answer = ReadableStream<UIMessageChunk>;
 
@@ -25,11 +25,17 @@ export async function begin(chat: OurChat, sent: SendOptions): Promise<() => Pro
   do await Promise.allSettled([ends(), ...chat.writes, ...host.writes]);
   while (chat.writes.size + host.writes.size > 0);
   const turn = await beginTurn(chat, sent);
-  const seam = turn.answer && host.isOwn ? await loadSeam().catch(() => undefined) : undefined;
+  // Without this code, the point at which an answer is continued is not kept, and its words are not joined there.
+  const seam = turn.answer && (await loadSeam().catch(() => undefined));
   const cut = turn.read() ?? turn.answer;
-  chat.asShown = (message) => seam?.joinAt(message, cut) ?? message;
-  return () => request(turn, { ...sent, chatId: chatIdOf(host) });
+  chat.asShown = (message) => (host.isOwn && seam?.joinAt(message, cut)) || message;
+  return async () => {
+    if (turn.answer) await seam?.keepPlace(turn.engine, turn.key, turn.answer);
+    return request(turn, { ...sent, chatId: chatIdOf(host) });
+  };
 }
+
+const loadSeam = lazily(() => import('./seam.ts'));
 
 /** Saves the turn that a list asks for, on a new branch where the list differs from its branch, and moves the chat there. */
 export async function beginTurn(chat: OurChat, named: Named, given?: readonly UIMessage[]): Promise<Turn> {
@@ -81,7 +87,6 @@ function withOwnIds(list: OurChat['list']): readonly UIMessage[] {
 function request(turn: Turn, sent: SendOptions): Promise<Answer> {
   const { engine, host, key } = turn;
   const ask = async (): Promise<Answer> => {
-    await turn.keepPlace();
     await wordsBefore(turn);
     await Promise.allSettled(host.writes);
     sent.abortSignal?.throwIfAborted();

@@ -5,12 +5,10 @@ import { onLeaving } from '../engine/leaving.ts';
 import { sameJson } from '../engine/same.ts';
 import { createId } from '../fragment/id.ts';
 import type { MessageStatus } from '../graph/graph.ts';
-import { lazily } from './lazy.ts';
 import { put, sameMessage, withId } from './list.ts';
 import { asJson, callsIn, hasWords, isWaiting, longer } from './message.ts';
 import { busy, copyIn, type ChatHost, type Growing, type OurChat } from './ourChat.ts';
 import { conversationOf, planTurn, type TurnPlan } from './plan.ts';
-import type * as Seams from './seam.ts';
 
 /** How often the words of a growing answer are handed to the engine, in ms; the engine decides how often it writes them. */
 const DRAFT_INTERVAL = 100;
@@ -53,7 +51,6 @@ export class Turn implements Growing {
   readonly #plan: TurnPlan;
   /** Whether the continued answer was complete: it stays so until a word is added. */
   #isWhole = false;
-  #isSaved = false;
   #last: UIMessage | undefined;
   #timer: ReturnType<typeof setTimeout> | undefined;
   #end: Promise<void> | undefined;
@@ -91,34 +88,20 @@ export class Turn implements Growing {
     return this;
   }
 
-  /** Keeps the point at which the answer is continued, for a page that takes it up; without that code, it is not kept. */
-  async keepPlace(): Promise<void> {
-    const { engine, key, answer } = this;
-    if (!answer) return;
-    const code = await loadSeam().catch(() => undefined);
-    await code?.keepPlace(engine, key, answer);
-  }
-
   /** Saves the turn, and moves its chat to the branch that holds it. */
   async #save(): Promise<void> {
-    const { host } = this;
     const chat = this.#chat;
-    // Register the chat before the branch is made, so that it is there when the branch is shown.
-    host.register(this.forkId, chat);
+    chat.forkId = this.forkId;
     try {
       const { answerKey, isInPlace } = this.#plan;
       if (answerKey !== undefined) this.#expectSettled(answerKey);
       if (isInPlace && this.answer) await this.#goOn(this.answer);
       else await this.#ask();
-      this.branchId = this.#landing();
-      this.#isSaved = true;
-      host.unregister(chat.branchId ?? '', chat);
-      chat.branchId = this.branchId;
+      chat.branchId = this.branchId = this.#landing();
       this.#takeIn();
       chat.queue?.turned();
     } finally {
-      host.unregister(this.forkId, chat);
-      host.register(chat.branchId ?? '', chat);
+      chat.forkId = '';
     }
   }
 
@@ -216,7 +199,7 @@ export class Turn implements Growing {
   }
 
   #words(): UIMessage | undefined {
-    const message = this.#isSaved ? this.read() : undefined;
+    const message = this.read();
     if (message && hasWords(message)) this.#last = message;
     return this.#last;
   }
@@ -243,13 +226,13 @@ export class Turn implements Growing {
     const read = this.#words();
     // An answer that was complete stays so if Continue brought no word.
     const said = read ?? (this.#isWhole ? answer : undefined);
-    const isMute = !this.#isSaved || sameJson(answer?.parts, said?.parts);
+    const isMute = sameJson(answer?.parts, said?.parts);
     const message = read ?? (status === 'complete' ? this.#wordless() : undefined) ?? said;
     this.#show(message, isMute);
     const words = message ?? { id, role: 'assistant', parts: [] };
     const now = isMute && this.#isWhole ? 'complete' : status;
     try {
-      if (this.#isSaved) await keepMessage(engine, key, words, now, facts);
+      await keepMessage(engine, key, words, now, facts);
       if (usage) await engine.trackUsage(usage);
     } catch {
       // The engine has reported the failure, and the page shows the answer.
@@ -267,7 +250,7 @@ export class Turn implements Growing {
 
   /** What to save of an answer without a word, but with metadata: without parts it would count as reserved. */
   #wordless(): UIMessage | undefined {
-    const message = this.#isSaved ? this.read() : undefined;
+    const message = this.read();
     if (message?.metadata === undefined) return undefined;
     return message.parts.length > 0 ? message : { ...message, parts: [{ type: 'step-start' }] };
   }
@@ -278,8 +261,6 @@ export interface Named {
   readonly messageId?: string | undefined;
   readonly answerId?: string | undefined;
 }
-
-export const loadSeam: () => Promise<typeof Seams> = lazily(() => import('./seam.ts'));
 
 /** Whether the chat is deleted, here or in another tab, and not begun anew. */
 export function isDeleted(engine: ContextEngine): boolean {

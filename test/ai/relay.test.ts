@@ -40,7 +40,6 @@ describe('an answer came to its end', () => {
     ['without a start', [open, word, close, finish]],
     ['with two starts', [start, other, open, word, close, finish]],
     ['with a start in the middle', [start, open, word, other, close, finish]],
-    ['with words after the finish', [start, open, word, close, finish, word, close]],
     ['by hand, without steps and finish', [open, word, close]],
     ['by hand, without closing its text', [open, word, finish]],
     ['at its limit, in the middle of a text', [open, word, finishAs('stop')]],
