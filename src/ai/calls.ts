@@ -4,8 +4,8 @@ import { sameJson } from '../engine/same.ts';
 import { ContextError } from '../errors.ts';
 import { keepList } from './again.ts';
 import { keyOf, put, withId } from './list.ts';
-import { callsIn, isToolPart, isWaiting, type Part, type ToolPart } from './message.ts';
-import { busy, copyIn, isAsking, type OurChat } from './ourChat.ts';
+import { callsIn, isToolPart, isWaiting, type ToolPart } from './message.ts';
+import { busy, isAsking, type OurChat } from './ourChat.ts';
 import { keepMessage } from './turn.ts';
 
 type Verb = 'addToolOutput' | 'addToolApprovalResponse';
@@ -138,24 +138,13 @@ function isSame(call: Readonly<Record<string, unknown>>, known: Readonly<Record<
   return sameJson([call['output'], call['errorText']], [known['output'], known['errorText']]);
 }
 
-/** Updates a message in every chat that shows it, also in a chat that is just sending it to the model. */
+/** Updates a message in every chat that shows it. */
 function teach(chat: OurChat, before: UIMessage, message: UIMessage): void {
-  for (const one of [chat, ...chat.host.all()]) {
-    const { list } = one;
+  for (const { list } of [chat, ...chat.host.all()]) {
     // The message may be among those of another tab: look at the whole list.
     const known = withId(list.whole, message.id);
     if (withId(list.saved, message.id)) list.saved = put(list.saved, message);
     else if (known) list.remoteMessages = put(list.remoteMessages, message);
     list.renew([before, known ?? before], [message]);
-    // The copy of a replayed answer holds fewer calls than the message.
-    const copy = copyIn(one);
-    if (copy?.id === message.id) copy.parts = copy.parts.map((part) => callAs(part, message));
   }
-}
-
-/** A waiting tool call as the message has it, as a copy that the AI SDK may write into; any other part unchanged. */
-function callAs(part: Part, { parts }: UIMessage): Part {
-  if (!isToolPart(part) || !isWaiting(part)) return part;
-  const known = parts.findLast((one) => isToolPart(one) && one.toolCallId === part.toolCallId);
-  return known ? { ...known } : part;
 }

@@ -114,19 +114,17 @@ async function keepResults(engine: ContextEngine, list: readonly UIMessage[]): P
   for (const message of list) {
     const key = message.role === 'assistant' ? keyOf(engine, message.id, undefined) : undefined;
     const saved = engine.message(key ?? '');
-    const answer = (now: UIMessage): UIMessage => (isAnswered(now, message) ? message : now);
-    if (key && saved && engine.status(key) !== 'streaming' && isAnswered(saved, message))
+    const answer = (now: UIMessage): UIMessage => answered(now, message) ?? now;
+    if (key && saved && engine.status(key) !== 'streaming' && answered(saved, message))
       await keepMessage(engine, key, answer, undefined);
   }
 }
 
-/** Whether a message equals the saved one, except for tool calls that wait there and are answered here. */
-function isAnswered(saved: UIMessage, { parts }: UIMessage): boolean {
-  return (
-    saved.parts.length === parts.length &&
-    saved.parts.some((part, i) => isAnswer(part, parts[i])) &&
-    saved.parts.every((part, i) => isAnswer(part, parts[i]) || sameJson(part, parts[i]))
-  );
+/** A saved message with the calls answered that wait in it; undefined where the given one differs in anything else, or nothing. */
+function answered(saved: UIMessage, { parts }: UIMessage): UIMessage | undefined {
+  const next = saved.parts.map((part, i) => (isAnswer(part, parts[i]) ? (parts[i] as Part) : part));
+  const isAll = sameJson(next, parts) && !sameJson(saved.parts, parts);
+  return isAll ? { ...saved, parts: next } : undefined;
 }
 
 /** Whether a waiting tool call is answered in the other part. */

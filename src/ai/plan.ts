@@ -75,8 +75,7 @@ function says({ engine, branchId, list }: Place, key: string, message: UIMessage
   const known = withId(list.saved, message.id);
   if (known && nodes[0]?.key === key && sameMessage(known, message)) return true;
   // Versions share an id: if there are several, one that is not loaded may differ.
-  const isSame = (one: UIMessage): boolean => engine.matches(one, key) ?? nodes.length === 1;
-  return isSame(message) || isSame(asJson(message));
+  return engine.matches(asJson(message), key) ?? nodes.length === 1;
 }
 
 /** The key of the message that a list shows before this one; null for the first. Skips a wordless answer of another tab. */

@@ -16,31 +16,25 @@ export function replaying(
   isReplay: boolean,
 ): (message: UIMessage, listed: UIMessage | undefined) => UIMessage {
   if (!kept) return (message) => message;
-  const places = comparing(kept, [START, ...(begun ? [begun] : []), ...(isReplay ? [] : [endOf(kept)])]);
+  const places = [START, ...(begun ? [begun] : []), ...(isReplay ? [] : [endOf(kept)])];
   return (message, listed) => {
     if (message.id !== kept.id) return message;
     const shown = listed?.id === kept.id ? listed : kept;
     const isListed = sizeOf(message) === sizeOf(shown) && wordsOf(message) === wordsOf(shown);
-    return longer(shown, isListed ? message : behind(kept, places(message), message, begun));
+    return longer(shown, isListed ? message : behind(kept, placeOf(message, kept, places), message, begun));
   };
 }
 
 const START: Place = { parts: 0, text: 0 };
 
-/** Finds the point that a message continues from: the first that agrees with it, or the last. */
-function comparing(kept: UIMessage, places: readonly Place[]): (message: UIMessage) => Place {
-  const known = wordsOf(kept);
-  let left = places.map((place) => ({ place, since: known.slice(wordsOf(before(kept, place)).length) }));
-  return (message) => {
-    if (left.length > 1) {
-      const said = wordsOf(message);
-      const fitting = left.filter(({ since }) => since.startsWith(said) || said.startsWith(since));
-      left = fitting.length > 0 ? fitting : left.slice(-1);
-      // The replay has repeated all known words: what follows is new in any case.
-      if (said.length >= (left[0]?.since.length ?? 0)) left = left.slice(0, 1);
-    }
-    return left[0]?.place ?? START;
+/** The point in the known answer that a message continues from: the first that agrees with it, or the last. */
+function placeOf(message: UIMessage, kept: UIMessage, places: readonly Place[]): Place {
+  const [known, said] = [wordsOf(kept), wordsOf(message)];
+  const agrees = (place: Place): boolean => {
+    const since = known.slice(wordsOf(before(kept, place)).length);
+    return since.startsWith(said) || said.startsWith(since);
   };
+  return places.find(agrees) ?? places.at(-1) ?? START;
 }
 
 function behind(kept: UIMessage, place: Place, message: UIMessage, begun: Place | undefined): UIMessage {
