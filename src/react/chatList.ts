@@ -12,18 +12,14 @@ import type { ChatRow as ChatInfo, ContextStore } from '../store/store.ts';
  * be deleted later: then the list remembers it and deletes it in time, which makes room.
  */
 export class ChatList {
-  readonly state: Pick<StoreApi<ChatListState>, 'getState' | 'getInitialState' | 'subscribe'>;
-  readonly #zustand: StoreApi<ChatListState> = createStore<ChatListState>()(() => LOADING);
+  readonly state: StoreApi<ChatListState> = createStore<ChatListState>()(() => LOADING);
   readonly #store: ContextStore;
   readonly #userId: string;
   #limit: number = PAGE;
-  #found: readonly ChatInfo[] = [];
-  #leaving: ReadonlySet<string> = new Set();
   #reading: Promise<void> = Promise.resolve();
   #next: Promise<void> | undefined;
 
   constructor(store: ContextStore, userId: string) {
-    this.state = this.#zustand;
     this.#store = store;
     this.#userId = userId;
   }
@@ -47,30 +43,22 @@ export class ChatList {
   }
 
   async #read(): Promise<void> {
+    const limit = this.#limit;
     try {
-      const found = await this.#store.listChats({ userId: this.#userId, limit: this.#limit + 1 });
-      this.#found = keepEqual(this.#found, found);
-      this.#show({ isLoading: false, error: null });
+      const rows = await this.#store.listChats({ userId: this.#userId, limit: limit + 1 });
+      const found = keepEqual(this.state.getState().found, rows.slice(0, limit));
+      this.state.setState({ found, hasMore: rows.length > limit, isLoading: false, error: null });
     } catch (error) {
-      this.#show({ isLoading: false, error: error instanceof Error ? error : new Error(String(error)) });
+      this.state.setState({
+        isLoading: false,
+        error: error instanceof Error ? error : new Error(String(error)),
+      });
     }
-  }
-
-  #show(patch: Partial<ChatListState> = {}): void {
-    const before = this.#zustand.getState();
-    const chats = this.#found.slice(0, this.#limit).filter(({ id }) => !this.#leaving.has(id));
-    const next = {
-      ...before,
-      chats: keepIfSame(before.chats, chats),
-      hasMore: this.#found.length > this.#limit,
-      ...patch,
-    };
-    if (KEYS.some((key) => next[key] !== before[key])) this.#zustand.setState(next);
   }
 
   /** Shows another page of chats, where there are more. */
   async loadMore(): Promise<void> {
-    if (!this.#zustand.getState().hasMore) return;
+    if (!this.state.getState().hasMore) return;
     this.#limit += PAGE;
     await this.refresh();
   }
@@ -105,30 +93,24 @@ export class ChatList {
   /** A full disk can't note when a chat is to be deleted: until then it is hidden in this list only. */
   #removeInTime(chatId: string): () => Promise<boolean> {
     let isOver = false;
-    const end = (): void => {
+    const timer = setTimeout(async () => {
       isOver = true;
-      clearTimeout(timer);
-    };
-    const timer = setTimeout(() => {
-      end();
-      void this.#store
-        .deleteChat(chatId, { userId: this.#userId })
-        .catch(() => undefined)
-        .then(() => this.refresh())
-        .then(() => this.#setLeaving(chatId, false));
+      await this.#store.deleteChat(chatId, { userId: this.#userId }).catch(() => {});
+      await this.refresh();
+      this.#setLeaving(chatId, false);
     }, UNDO_WITHIN);
     return async () => {
       if (isOver) return false;
-      end();
+      isOver = true;
+      clearTimeout(timer);
       this.#setLeaving(chatId, false);
       return true;
     };
   }
 
   #setLeaving(chatId: string, isLeaving: boolean): void {
-    const others = [...this.#leaving].filter((id) => id !== chatId);
-    this.#leaving = new Set(isLeaving ? [...others, chatId] : others);
-    this.#show();
+    const others = this.state.getState().leaving.filter((id) => id !== chatId);
+    this.state.setState({ leaving: isLeaving ? [...others, chatId] : others });
   }
 
   async #bringBack(chatId: string): Promise<boolean> {
@@ -138,25 +120,25 @@ export class ChatList {
   }
 }
 
-/** The state of a list of chats. */
-export interface ChatListState {
-  /** The last updated first. */
-  readonly chats: readonly ChatInfo[];
-  /** Whether there are chats after the last one shown. */
+/** How many chats are shown at first, and how many more with each `loadMore()`. */
+const PAGE = 50;
+
+/** What is known of the chats. */
+interface ChatListState {
+  /** The last updated first, with those that are being removed. */
+  readonly found: readonly ChatInfo[];
+  /** Whether there are chats after the last one found. */
   readonly hasMore: boolean;
+  /** The ids of the chats that are being removed. */
+  readonly leaving: readonly string[];
   /** True until the first read has ended. */
   readonly isLoading: boolean;
-  /** Why it could not be read; null otherwise. */
+  /** Why they could not be read; null otherwise. */
   readonly error: Error | null;
 }
 
 /** The list before it is read, and on a server. */
-const LOADING: ChatListState = { chats: [], hasMore: false, isLoading: true, error: null };
-
-const KEYS = ['chats', 'hasMore', 'isLoading', 'error'] as const;
-
-/** How many chats are shown at first, and how many more with each `loadMore()`. */
-const PAGE = 50;
+const LOADING: ChatListState = { found: [], hasMore: false, leaving: [], isLoading: true, error: null };
 
 /** How long a removed chat can be brought back, in ms. */
 const UNDO_WITHIN = 10_000;
@@ -164,10 +146,10 @@ const UNDO_WITHIN = 10_000;
 /** The new list, with the old objects of unchanged chats. */
 function keepEqual(before: readonly ChatInfo[], now: readonly ChatInfo[]): readonly ChatInfo[] {
   const known = new Map(before.map((chat) => [chat.id, chat]));
-  return now.map((chat) => {
-    const old = known.get(chat.id);
-    return old && sameJson(old, chat) ? old : chat;
-  });
+  const kept = now.map((chat) =>
+    sameJson(known.get(chat.id), chat) ? (known.get(chat.id) as ChatInfo) : chat,
+  );
+  return keepIfSame(before, kept);
 }
 
 function noSuchChat(chatId: string): ContextError {

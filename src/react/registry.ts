@@ -152,13 +152,6 @@ function isSame(a: unknown, b: unknown): boolean {
   return a === b || (!isStore(a) && !isStore(b) && written(a) === written(b));
 }
 
-function written(value: unknown): string | undefined {
-  return JSON.stringify(value, (_key, part: unknown) =>
-    typeof part === 'function' ? 'function' : withClass(part),
-  );
-}
-
-function withClass(part: unknown): unknown {
-  const name = part instanceof Object ? part.constructor?.name : 'Object';
-  return name === 'Object' || name === 'Array' ? part : { ...(part as object), class: name };
+function written(value: unknown): string {
+  return JSON.stringify([value, Object(value).constructor?.name]);
 }

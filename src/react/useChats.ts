@@ -1,5 +1,6 @@
 import { useEffect, useMemo } from 'react';
 import { useStore } from 'zustand';
+import { useShallow } from 'zustand/react/shallow';
 import { expectOption, isStore, ownOptions } from '../engine/desk.ts';
 import { createId } from '../fragment/id.ts';
 import { defaultStore } from '../store/default.ts';
@@ -49,8 +50,9 @@ export function useChats(store?: ContextStore, options: UseChatsOptions = {}): U
   const list = useMemo(() => new ChatList(chosen, userId), [chosen, userId]);
   useEffect(() => list.follow(), [list]);
 
-  const { chats, hasMore, isLoading, error: readError } = useStore(list.state);
+  const { found, hasMore, leaving, isLoading, error: readError } = useStore(list.state, useShallow(all));
   const { isPending, error, ...actions } = useActions(list, actionsOf);
+  const chats = useMemo(() => found.filter(({ id }) => !leaving.includes(id)), [found, leaving]);
   return {
     chats,
     hasMore,
@@ -60,6 +62,8 @@ export function useChats(store?: ContextStore, options: UseChatsOptions = {}): U
     error: error ?? readError,
   };
 }
+
+const all = <T>(state: T): T => state;
 
 const actionsOf = (list: ChatList) => ({
   loadMore: () => list.loadMore(),

@@ -1,5 +1,6 @@
 import { useMemo } from 'react';
 import { useStore } from 'zustand';
+import { useShallow } from 'zustand/react/shallow';
 import type { ContextEngine } from '../engine/engine.ts';
 import { expectOption, ownOptions } from '../engine/desk.ts';
 import type { EngineState } from '../engine/state.ts';
@@ -19,17 +20,21 @@ export interface UseContextEngineResult extends Pick<EngineState, Shown>, Method
   readonly engine: ContextEngine;
 }
 
-type Shown =
-  | 'status'
-  | 'error'
-  | 'messages'
-  | 'remoteMessages'
-  | 'loadedFrom'
-  | 'branch'
-  | 'headMessageId'
-  | 'chat'
-  | 'saveState'
-  | 'persistence';
+/** The values of the state that the hook returns. */
+const SHOWN = [
+  'status',
+  'error',
+  'messages',
+  'remoteMessages',
+  'loadedFrom',
+  'branch',
+  'headMessageId',
+  'chat',
+  'saveState',
+  'persistence',
+] as const;
+
+type Shown = (typeof SHOWN)[number];
 
 const METHODS = [
   'set',
@@ -62,26 +67,13 @@ export function useContextEngine(from?: ContextEngine | UseContextEngineOptions)
   const engine = useEngine(shared ?? (isEngine(from) ? from : undefined));
   useMountedFragments(engine, options?.fragments ?? NONE);
   const methods = useMemo(() => methodsOf(engine), [engine]);
-  return {
-    engine,
-    status: useSlice(engine, 'status'),
-    error: useSlice(engine, 'error'),
-    messages: useSlice(engine, 'messages'),
-    remoteMessages: useSlice(engine, 'remoteMessages'),
-    loadedFrom: useSlice(engine, 'loadedFrom'),
-    branch: useSlice(engine, 'branch'),
-    headMessageId: useSlice(engine, 'headMessageId'),
-    chat: useSlice(engine, 'chat'),
-    saveState: useSlice(engine, 'saveState'),
-    persistence: useSlice(engine, 'persistence'),
-    ...methods,
-  };
+  return { engine, ...useStore(engine.state, useShallow(shown)), ...methods };
 }
 
 const NONE: readonly ContextFragment[] = [];
 
-function useSlice<K extends Shown>(engine: ContextEngine, name: K): EngineState[K] {
-  return useStore(engine.state, (state) => state[name]);
+function shown(state: EngineState): Pick<EngineState, Shown> {
+  return Object.fromEntries(SHOWN.map((name) => [name, state[name]])) as unknown as Pick<EngineState, Shown>;
 }
 
 function methodsOf(engine: ContextEngine): Methods {

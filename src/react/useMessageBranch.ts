@@ -44,9 +44,12 @@ export interface UseMessageBranchResult {
 export function useMessageBranch(messageId: string, engine?: ContextEngine): UseMessageBranchResult {
   const chosen = useEngine(engine);
   const { subscribe } = chosen.state;
-  const { look, actions } = useMemo(() => onMessage(chosen, messageId), [chosen, messageId]);
-  const { index, keys } = useSyncExternalStore(subscribe, look.versions, unknown);
-  const status = useSyncExternalStore(subscribe, look.status, notLoaded);
+  const { versions, statusNow, ...actions } = useMemo(
+    () => onMessage(chosen, messageId),
+    [chosen, messageId],
+  );
+  const { index, keys } = useSyncExternalStore(subscribe, versions, unknown);
+  const status = useSyncExternalStore(subscribe, statusNow, notLoaded);
   return {
     index,
     count: keys.length,
@@ -65,37 +68,24 @@ const unknown = (): Versions => UNKNOWN;
 const notLoaded = (): undefined => undefined;
 
 /** The snapshot functions and the actions for one message: the same in each render, or React would read again after each. */
-function onMessage(engine: ContextEngine, id: string): { readonly look: Look; readonly actions: Actions } {
-  return {
-    look: { versions: () => engine.siblings(id), status: () => engine.status(id) },
-    actions: actionsOn(engine, id),
-  };
-}
-
-interface Look {
-  readonly versions: () => Versions;
-  readonly status: () => MessageStatus | undefined;
-}
-
-type Actions = Pick<UseMessageBranchResult, 'goToPrevious' | 'goToNext' | 'select' | 'edit' | 'regenerate'>;
-
-function actionsOn(engine: ContextEngine, id: string): Actions {
+const onMessage = (engine: ContextEngine, id: string) => {
   const step = async (by: number): Promise<void> => {
     const { index, keys } = engine.siblings(id);
     const target = index < 0 ? undefined : keys[index + by];
     if (target !== undefined) await engine.selectSibling(target);
   };
   return {
+    versions: () => engine.siblings(id),
+    statusNow: () => engine.status(id),
     goToPrevious: () => step(-1),
     goToNext: () => step(1),
-    select: async (version) =>
+    select: async (version: string | number) =>
       engine.selectSibling(typeof version === 'string' ? version : versionAt(engine, id, version)),
-    edit: async (content) => {
-      await (engine.attached ?? engine).edit(id, content);
-    },
-    regenerate: async (options) => (engine.attached ?? refuseWithoutChat(id)).regenerate(id, options),
+    edit: async (content: MessageContent) => void (await (engine.attached ?? engine).edit(id, content)),
+    regenerate: async (options?: object) =>
+      (engine.attached ?? refuseWithoutChat(id)).regenerate(id, options),
   };
-}
+};
 
 function versionAt(engine: ContextEngine, id: string, place: number): string {
   const { keys } = engine.siblings(id);

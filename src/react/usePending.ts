@@ -10,7 +10,7 @@ export interface AsyncAction {
 
 type Actions = Readonly<Record<string, (...args: never[]) => Promise<unknown>>>;
 
-interface Running extends AsyncAction {
+interface Running extends Pick<AsyncAction, 'error'> {
   /** The engine or list that the actions belong to. */
   readonly of: object;
   readonly running: number;
@@ -24,14 +24,17 @@ export function useActions<O extends object, A extends Actions>(
   of: O,
   actionsOf: (of: O) => A,
 ): A & AsyncAction {
-  const [state, setState] = useState<Running>(() => idle(of));
-  const { isPending, error } = state.of === of ? state : idle(of);
+  const [state, setState] = useState<Running>({ of, running: 0, error: null });
+  const { running, error } = state.of === of ? state : { running: 0, error: null };
   const tracked = useMemo(() => {
-    const begin = (now: Running): Running => begun(now.of === of ? now : idle(of));
+    const begin = (now: Running): Running => {
+      const others = now.of === of ? now.running : 0;
+      return { of, running: others + 1, error: null };
+    };
     const end =
       (failure?: Error) =>
       (now: Running): Running =>
-        now.of === of ? ended(now, failure) : now;
+        now.of === of ? { of, running: now.running - 1, error: failure ?? now.error } : now;
     const track =
       (action: A[string]) =>
       async (...args: never[]): Promise<unknown> => {
@@ -48,17 +51,5 @@ export function useActions<O extends object, A extends Actions>(
     const actions = Object.entries(actionsOf(of)).map(([name, action]) => [name, track(action as A[string])]);
     return Object.fromEntries(actions) as A;
   }, [of, actionsOf]);
-  return { ...tracked, isPending, error };
-}
-
-function idle(of: object): Running {
-  return { of, running: 0, isPending: false, error: null };
-}
-
-function begun({ of, running }: Running): Running {
-  return { of, running: running + 1, isPending: true, error: null };
-}
-
-function ended({ of, running, error }: Running, failure: Error | null = error): Running {
-  return { of, running: running - 1, isPending: running > 1, error: failure };
+  return { ...tracked, isPending: running > 0, error };
 }
