@@ -1,4 +1,4 @@
-import { type ReactNode, useEffect, useState } from 'react';
+import { type ReactNode, startTransition, useEffect, useState } from 'react';
 import { Alert } from './attempt.tsx';
 import { errorOf } from './reason.ts';
 
@@ -13,12 +13,12 @@ type Question<M, T> = (moment: M, signal: AbortSignal) => Promise<T>;
 
 /**
  * The result of `question`, the same function each time, repeated when one of the values of `moment` changes. One query runs at
- * a time, and of those requested meanwhile only the last: a slow result is shown late, but shown. A query should stop when its
- * signal says so.
+ * a time, and of those requested meanwhile only the last: a slow result is shown late, but shown, and in slices, so that the app
+ * goes on. A query should stop when its signal says so.
  */
 export function useAnswer<M extends object, T>(question: Question<M, T>, moment: M): Answer<T> {
   const [answer, setAnswer] = useState<Answer<T>>({});
-  const [queue] = useState(() => new Queue<M, T>(question, setAnswer));
+  const [queue] = useState(() => new Queue<M, T>(question, (next) => startTransition(() => setAnswer(next))));
   useEffect(() => queue.ask(moment));
   useEffect(() => () => queue.stop(), [queue]);
   return answer;
