@@ -9,17 +9,17 @@ export interface Answer<T> {
   readonly error?: Error;
 }
 
-type Question<M, T> = (moment: M, signal: AbortSignal) => Promise<T>;
+/** Asks something that takes a while, and stops when the signal says so. */
+type Question<T> = (signal: AbortSignal) => T | Promise<T>;
 
 /**
- * The result of `question`, the same function each time, repeated when one of the values of `moment` changes. One query runs at
- * a time, and of those requested meanwhile only the last: a slow result is shown late, but shown, and in slices, so that the app
- * goes on. A query should stop when its signal says so.
+ * The result of `question`, asked again when one of the values of `moment` changes: all that it reads. One query runs at a time,
+ * and of those requested meanwhile only the last: a slow result is shown late, but shown, and in slices, so that the app goes on.
  */
-export function useAnswer<M extends object, T>(question: Question<M, T>, moment: M): Answer<T> {
+export function useAnswer<T>(question: Question<T>, moment: readonly unknown[]): Answer<T> {
   const [answer, setAnswer] = useState<Answer<T>>({});
-  const [queue] = useState(() => new Queue<M, T>(question, (next) => startTransition(() => setAnswer(next))));
-  useEffect(() => queue.ask(moment));
+  const [queue] = useState(() => new Queue<T>((next) => startTransition(() => setAnswer(next))));
+  useEffect(() => queue.ask(question, moment));
   useEffect(() => () => queue.stop(), [queue]);
   return answer;
 }
@@ -35,48 +35,40 @@ export function instead({ value, error }: Answer<unknown>, failed: string, await
   return value === undefined && <p className="words grow">{awaited}</p>;
 }
 
-class Queue<M extends object, T> {
-  #asked: M | null = null;
-  #running: AbortController | null = null;
-  #isNext = false;
-  readonly #question: Question<M, T>;
+class Queue<T> {
+  #moment: readonly unknown[] | undefined;
+  #next: Question<T> | undefined;
+  #running: AbortController | undefined;
   readonly #tell: (answer: Answer<T>) => void;
 
-  constructor(question: Question<M, T>, tell: (answer: Answer<T>) => void) {
-    this.#question = question;
+  constructor(tell: (answer: Answer<T>) => void) {
     this.#tell = tell;
   }
 
-  ask(moment: M): void {
-    if (isSame(this.#asked, moment)) return;
-    this.#asked = moment;
-    this.#isNext = true;
-    if (!this.#running) void this.#run(moment);
+  ask(question: Question<T>, moment: readonly unknown[]): void {
+    if (this.#moment?.every((value, i) => Object.is(value, moment[i]))) return;
+    this.#moment = moment;
+    this.#next = question;
+    if (!this.#running) void this.#run(question);
   }
 
   stop(): void {
     this.#running?.abort();
-    this.#running = this.#asked = null;
+    this.#running = this.#moment = undefined;
   }
 
-  async #run(moment: M): Promise<void> {
-    const control = new AbortController();
-    this.#running = control;
-    this.#isNext = false;
-    const answer = await answerTo(() => this.#question(moment, control.signal));
+  async #run(question: Question<T>): Promise<void> {
+    const control = (this.#running = new AbortController());
+    this.#next = undefined;
+    const answer = await answerTo(() => question(control.signal));
     if (this.#running !== control) return;
-    this.#running = null;
+    this.#running = undefined;
     this.#tell(answer);
-    if (this.#isNext && this.#asked) void this.#run(this.#asked);
+    if (this.#next) void this.#run(this.#next);
   }
 }
 
-function isSame<M extends object>(before: M | null, now: M): boolean {
-  const values = Object.values(before ?? {});
-  return before !== null && Object.values(now).every((value, i) => Object.is(value, values[i]));
-}
-
-async function answerTo<T>(question: () => Promise<T>): Promise<Answer<T>> {
+async function answerTo<T>(question: () => T | Promise<T>): Promise<Answer<T>> {
   try {
     return { value: await question() };
   } catch (error) {

@@ -1,4 +1,4 @@
-import { maskSecrets } from 'contextree';
+import { type ContextEngine, maskSecrets } from 'contextree';
 import { costOf } from 'contextree/tokens';
 import { type ReactNode } from 'react';
 import { instead, useAnswer } from '../live.tsx';
@@ -11,7 +11,7 @@ import { exactly } from '../figures.ts';
 
 /** Why the provider's cache served a turn, or did not. */
 export function Cache({ engine, turn: { request }, requests, whatIf }: CacheProps): ReactNode {
-  const answer = useAnswer(verdictOn, { engine, request, requests, whatIf });
+  const answer = useAnswer(() => verdictOn(engine, request, whatIf), [engine, request, requests, whatIf]);
   if (!request) return <p className="figures">Cache: not recorded</p>;
   const { value } = answer;
   if (!value) return answer.error && instead(answer, 'The cache could not be explained');
@@ -32,13 +32,11 @@ interface CacheProps extends Pick<ViewProps, 'engine'> {
   readonly whatIf: string;
 }
 
-async function verdictOn({
-  engine,
-  request,
-  whatIf,
-}: Pick<CacheProps, 'engine' | 'whatIf'> & { readonly request: RecordedRequest | undefined }): Promise<
-  CacheVerdict | undefined
-> {
+async function verdictOn(
+  engine: ContextEngine,
+  request: RecordedRequest | undefined,
+  whatIf: string,
+): Promise<CacheVerdict | undefined> {
   if (!request || !engine.requests().some(({ id }) => id === request.id)) return undefined;
   const verdict = await engine.explainCache(request.id);
   const { section, ...rest } = verdict;

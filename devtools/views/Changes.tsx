@@ -15,11 +15,7 @@ interface Texts {
 
 /** The changes from one text to another; computed again when one of them changes. */
 export function useChanges(before: string, after: string): Answer<readonly Change[]> {
-  return useAnswer(compared, { before, after });
-}
-
-function compared({ before, after }: Texts): Promise<readonly Change[]> {
-  return wordChanges(before, after);
+  return useAnswer(() => wordChanges(before, after), [before, after]);
 }
 
 /** Changes in one text, or those of one side. */

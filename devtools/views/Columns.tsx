@@ -48,14 +48,13 @@ function useFacts(moment: Moment, columns: readonly ColumnName[]): Readonly<Reco
   const output = told.reduce((sum, usage) => sum + (usage.output ?? 0), 0);
   const message = engine.message(messageKey);
   const isTold = told.length > 0;
-  const { value: { estimated, cost } = NOTHING } = useAnswer(countedAt, {
-    engine,
-    messageKey,
-    message,
-    calls,
-    isEstimated: columns.includes('tokens') && !isTold,
-    isPriced: columns.includes('cost') && isTold,
-  });
+  const isEstimated = columns.includes('tokens') && !isTold;
+  const isPriced = columns.includes('cost') && isTold;
+  const { value: estimated } = useAnswer(
+    () => (isEstimated ? tokensOf(engine, messageKey) : undefined),
+    [engine, messageKey, message, isEstimated],
+  );
+  const { value: cost } = useAnswer(() => (isPriced ? costOfAll(calls) : undefined), [calls, isPriced]);
   const ms = calls.reduce((sum, call) => sum + call.ms, 0);
   return {
     time: timeOf(createdAt),
@@ -77,26 +76,10 @@ function knownAt({ engine, messageKey }: Moment): {
   return { calls: engine.calls(messageKey), createdAt, name };
 }
 
-interface Counted {
-  readonly estimated?: number | undefined;
-  readonly cost?: number | undefined;
-}
-
-const NOTHING: Counted = {};
-
-/** What takes a while to count; undefined where it is not wanted, and where it is unknown. */
-async function countedAt({ engine, messageKey, calls, isEstimated, isPriced }: Question): Promise<Counted> {
-  const costs = isPriced ? await Promise.all(calls.filter(({ usage }) => usage).map(costOf)) : [null];
-  return {
-    estimated: isEstimated ? await tokensOf(engine, messageKey) : undefined,
-    cost: costs.includes(null) ? undefined : costs.reduce((sum: number, cost) => sum + (cost ?? 0), 0),
-  };
-}
-
-interface Question extends Pick<Moment, 'engine' | 'messageKey'> {
-  readonly calls: Calls;
-  readonly isEstimated: boolean;
-  readonly isPriced: boolean;
+/** The cost of the calls that reported their usage; undefined where the price of one is unknown. */
+async function costOfAll(calls: Calls): Promise<number | undefined> {
+  const costs = await Promise.all(calls.filter(({ usage }) => usage).map(costOf));
+  return costs.includes(null) ? undefined : costs.reduce((sum: number, cost) => sum + (cost ?? 0), 0);
 }
 
 function timeOf(at: number): string {

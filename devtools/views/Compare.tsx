@@ -103,7 +103,7 @@ interface ComparedProps extends Ends, Pick<ViewProps, 'onOpen'> {
 }
 
 function Compared({ engine, revision, a, b, onOpen }: ComparedProps): ReactNode {
-  const answer = useAnswer(compareAt, { engine, revision, a, b });
+  const answer = useAnswer(() => engine.compare(a, b), [engine, revision, a, b]);
   const { value } = answer;
   if (!value) return instead(answer, 'They could not be compared', 'Comparing…');
   return (
@@ -113,10 +113,6 @@ function Compared({ engine, revision, a, b, onOpen }: ComparedProps): ReactNode 
       <Turns turns={value.turns} onOpen={onOpen} />
     </Scroll>
   );
-}
-
-function compareAt({ engine, a, b }: Omit<ComparedProps, 'onOpen'>): Promise<Comparison> {
-  return engine.compare(a, b);
 }
 
 // ------------------------------------------------------------------ the totals of each side

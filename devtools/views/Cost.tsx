@@ -24,18 +24,10 @@ export function Cost({ engine, state, modelId, sight, onLook, onOpen }: ViewProp
   const { headKey, branches, fragments } = state;
   // More words of a growing answer change no figure; its end does.
   const status = engine.status(headKey ?? '');
-  const answer = useAnswer(turnCosts, {
-    engine,
-    node,
-    whatIf,
-    modelId,
-    shown,
-    requests,
-    status,
-    headKey,
-    branches,
-    fragments,
-  });
+  const answer = useAnswer(
+    (signal) => turnCosts({ engine, node, whatIf, modelId, shown }, signal),
+    [engine, node, whatIf, modelId, shown, requests, status, headKey, branches, fragments],
+  );
   const { value } = answer;
   if (state.status === 'loading') return unread(state);
   return (

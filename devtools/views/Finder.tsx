@@ -118,16 +118,15 @@ const PAUSE = 150;
 function useFound(asked: Search, onFound: FinderProps['onFound']): void {
   const { engine, model, headKey, wanted } = asked;
   const settled = useSettled(wanted);
-  const { value } = useAnswer(search, { engine, model, headKey, wanted: settled });
+  const { value } = useAnswer(
+    (signal) => (isAnything(settled) ? NONE : find({ engine, model, headKey, wanted: settled }, signal)),
+    [engine, model, headKey, settled],
+  );
   const found = isAnything(wanted) ? undefined : (value ?? NONE);
   useEffect(() => onFound(found), [onFound, found]);
 }
 
 const NONE: readonly string[] = [];
-
-async function search(asked: Search, signal: AbortSignal): Promise<readonly string[]> {
-  return isAnything(asked.wanted) ? NONE : find(asked, signal);
-}
 
 function useSettled(wanted: Wanted): Wanted {
   const [settled, setSettled] = useState(wanted);

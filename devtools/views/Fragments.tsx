@@ -8,7 +8,10 @@ import { Tree } from './Tree.tsx';
 /** The fragments of the system prompt as a tree: the tokens of each piece, where it came from, and the pending messages. */
 export function Fragments({ engine, state, modelId, tokenizer }: ViewProps): ReactNode {
   const { fragments, pending, chat } = state;
-  const answer = useAnswer(fragmentTree, { engine, fragments, pending, chat, modelId, tokenizer });
+  const answer = useAnswer(
+    (signal) => fragmentTree({ engine, fragments, pending, modelId, tokenizer }, signal),
+    [engine, fragments, pending, chat, modelId, tokenizer],
+  );
   if (fragments.length === 0 && pending.length === 0)
     return <p className="words">No fragments. Each that set() or useFragments() adds will be a row here.</p>;
   const { value } = answer;

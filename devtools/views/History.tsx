@@ -25,11 +25,7 @@ export function History({
   const { alert, attempt } = useAttempt();
   const selected = indexAt(steps, at);
   const step = steps[selected];
-  const moment = useMemo(
-    () => ({ engine, at: step?.at, operations: operationsOf({ engine, state }) }),
-    [engine, step?.at, state],
-  );
-  const past = usePast(moment);
+  const past = usePast(engine, step?.at, operationsOf({ engine, state }));
   const select = (index: number): void =>
     setAt(index === steps.length - 1 ? undefined : steps[Math.max(0, index)]?.at);
   const head = past?.branches.find(({ isActive }) => isActive)?.headKey ?? undefined;
@@ -106,7 +102,10 @@ function useSteps(engine: ContextEngine, state: EngineState): readonly Step[] {
 function stepsAt({
   engine,
   operations,
-}: Pick<EngineState, 'chat' | 'saveState'> & Omit<Moment, 'at'>): readonly Step[] {
+}: Pick<EngineState, 'chat' | 'saveState'> & {
+  readonly engine: ContextEngine;
+  readonly operations: Operations;
+}): readonly Step[] {
   return stepsOf(engine.graph().nodes, operations);
 }
 
@@ -115,25 +114,24 @@ function indexAt(steps: readonly Step[], at: number | undefined): number {
   return at === undefined ? steps.length - 1 : steps.findLastIndex((step) => step.at <= at);
 }
 
-interface Moment {
-  readonly engine: ContextEngine;
-  readonly at: number | undefined;
-  readonly operations: ReturnType<ContextEngine['operations']>;
-}
+type Operations = ReturnType<ContextEngine['operations']>;
 
-function operationsOf({ engine }: { readonly engine: ContextEngine; readonly state: EngineState }) {
+function operationsOf({ engine }: Pick<ViewProps, 'engine' | 'state'>): Operations {
   return engine.operations();
 }
 
 /** The graph at an earlier time; while it is read, the one that was read before. */
-function usePast({ engine, at, operations }: Moment): PastGraph | undefined {
-  const { value, error } = useAnswer(pastAt, { engine, at, operations });
+function usePast(
+  engine: ContextEngine,
+  at: number | undefined,
+  operations: Operations,
+): PastGraph | undefined {
+  const { value, error } = useAnswer(
+    () => (at === undefined ? undefined : engine.graph({ at })),
+    [engine, at, operations],
+  );
   if (error) throw error;
   return value;
-}
-
-async function pastAt({ engine, at }: Moment): Promise<PastGraph | undefined> {
-  return at === undefined ? undefined : engine.graph({ at });
 }
 
 /** Undo and redo, and the operations that they act on. */

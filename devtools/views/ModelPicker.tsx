@@ -3,8 +3,6 @@ import { Select } from '../kit.tsx';
 import { useAnswer } from '../live.tsx';
 import type { ReactNode } from 'react';
 
-const ALL = {};
-
 interface ModelPickerProps {
   readonly label: string;
   /** The label of the choice ''. */
@@ -18,7 +16,7 @@ interface ModelPickerProps {
 
 /** Chooses the model whose window and prices are shown: the chat's own, or another known one. */
 export function ModelPicker({ label, standard, value, used, onChange }: ModelPickerProps): ReactNode {
-  const { value: known = [] } = useAnswer(listModels, ALL);
+  const { value: known = [] } = useAnswer(listModels, []);
   // A chosen model that is no longer known stays in the list.
   const others = [...new Set([...known.map(({ id }) => id), ...(value === '' ? [] : [value])])].filter(
     (id) => !used.includes(id),

@@ -32,7 +32,10 @@ export function Node(props: NodeProps): ReactNode {
   const { node, calls, versions, loaded } = knownAt(moment);
   // A loaded message is shown in the same frame as its new words.
   const since = loaded ? 0 : revision;
-  const { value: read, error } = useAnswer(readMessage, { engine, messageKey, since });
+  const { value: read, error } = useAnswer(
+    () => readMessage({ engine, messageKey }),
+    [engine, messageKey, since],
+  );
   const value = loaded ?? read;
   const { branches, checkpoints } = state;
   const holders = useMemo(

@@ -33,9 +33,9 @@ export function Prompt(props: ViewProps): ReactNode {
   const { revision, messages, branchId, headKey, fragments, pending } = state;
   const requests = useRequests(engine);
   const question = { engine, node, isToday, format, modelId, tokenizer };
-  // All inputs of the answer: it is computed again when one of these changes.
-  const moment = { ...question, requests, revision, messages, branchId, headKey, fragments, pending };
-  const made = useAnswer(answerPrompt, moment);
+  // What the answer reads beside the question: it is computed again when one of these changes.
+  const now = [requests, revision, messages, branchId, headKey, fragments, pending];
+  const made = useAnswer((signal) => answerPrompt(question, signal), [...Object.values(question), ...now]);
   const { value } = made;
   const formats = value?.formats;
   const setModel = (name: string): void => {

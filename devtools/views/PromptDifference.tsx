@@ -13,7 +13,10 @@ export function PromptDifference({ answer, engine, state, sight }: DifferencePro
   const [isMarked, setMarked] = useState(against !== undefined);
   const before = turnBefore(engine, sight.node, state.headKey);
   const base = (isMarked && against) || before;
-  const other = useAnswer(otherPrompt, { engine, base, answer });
+  const other = useAnswer(
+    (signal) => (base === undefined ? undefined : promptAt({ engine, node: base }, engine.renderer, signal)),
+    [engine, base, answer],
+  );
   return (
     <Scroll label="Difference">
       <p className="inset">
@@ -40,13 +43,6 @@ export function PromptDifference({ answer, engine, state, sight }: DifferencePro
 
 interface DifferenceProps extends Pick<ViewProps, 'engine' | 'state' | 'sight'> {
   readonly answer: PromptAt;
-}
-
-async function otherPrompt(
-  { engine, base }: { readonly engine: ViewProps['engine']; readonly base: string | undefined },
-  signal: AbortSignal,
-): Promise<PromptAt | undefined> {
-  return base === undefined ? undefined : promptAt({ engine, node: base }, engine.renderer, signal);
 }
 
 function Difference({ before, after }: { readonly before: PromptAt; readonly after: PromptAt }): ReactNode {

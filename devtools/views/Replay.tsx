@@ -33,17 +33,13 @@ export function ReplayOf({
 
 /** A recorded answer, replayed: at once, in its own time, or up to the chunk at which it fails. */
 export function Replay({ request }: { readonly request: RecordedRequest }): ReactNode {
-  const answer = useAnswer(maskedOf, { request });
+  const answer = useAnswer(() => request.masked(), [request]);
   const { value: record } = answer;
   return record ? (
     <Player key={request.id} record={record} />
   ) : (
     instead(answer, 'The record could not be shown')
   );
-}
-
-function maskedOf({ request }: { readonly request: RecordedRequest }): Promise<RecordedRequest> {
-  return request.masked();
 }
 
 function Player({ record }: { readonly record: RecordedRequest }): ReactNode {

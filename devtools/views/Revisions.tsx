@@ -7,7 +7,7 @@ import { Changes } from './Changes.tsx';
 
 /** The earlier contents of a message, and each change word by word, newest first. */
 export function Revisions({ engine, messageKey, message, revision }: RevisionsProps): ReactNode {
-  const answer = useAnswer(revisionsAt, { engine, messageKey, revision });
+  const answer = useAnswer(() => engine.revisions(messageKey), [engine, messageKey, revision]);
   const { value } = answer;
   if (!value) return instead(answer, 'The revisions could not be read', 'Reading the revisions…');
   if (value.length === 0) return <p className="words">It was never changed.</p>;
@@ -31,11 +31,4 @@ interface RevisionsProps {
   readonly messageKey: string;
   readonly message: UIMessage;
   readonly revision: number;
-}
-
-function revisionsAt({
-  engine,
-  messageKey,
-}: Pick<RevisionsProps, 'engine' | 'messageKey' | 'revision'>): ReturnType<ContextEngine['revisions']> {
-  return engine.revisions(messageKey);
 }

@@ -34,7 +34,7 @@ function Ask({ engine, state, sight, run }: ViewProps): ReactNode {
   const requests = useRequests(engine);
   const results = useRuns(engine);
   const { revision, fragments } = state;
-  const answer = useAnswer(groundAt, { engine, node, revision, fragments });
+  const answer = useAnswer((signal) => groundAt(engine, node, signal), [engine, node, revision, fragments]);
   const { value } = answer;
   if (!engine.attached?.run)
     return (
@@ -73,7 +73,8 @@ function isToldSafe(
 
 /** The starting point of a run; null where there is no question. */
 async function groundAt(
-  { engine, node }: { readonly engine: ContextEngine; readonly node: string | undefined },
+  engine: ContextEngine,
+  node: string | undefined,
   signal: AbortSignal,
 ): Promise<Ground | null> {
   const info = engine.node(node ?? '');

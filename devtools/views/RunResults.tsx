@@ -115,17 +115,11 @@ function Row({ result, base, isOpen, onOpen, onKeep }: RowProps): ReactNode {
 
 /** How many words were added and removed: `+12 -3`. */
 function WordCount({ before, after }: { readonly before: string; readonly after: string }): ReactNode {
-  const { value } = useAnswer(counted, { before, after });
+  const { value } = useAnswer(() => counted(before, after), [before, after]);
   return value ?? '…';
 }
 
-async function counted({
-  before,
-  after,
-}: {
-  readonly before: string;
-  readonly after: string;
-}): Promise<string> {
+async function counted(before: string, after: string): Promise<string> {
   if (before === after) return 'the same';
   let [added, removed] = [0, 0];
   for (const { kind, text } of await wordChanges(before, after)) {

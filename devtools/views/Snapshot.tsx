@@ -16,7 +16,7 @@ import { Tree } from './Tree.tsx';
 /** Everything that the engine knows of its context, as `inspect()` returns it: now, or at the selected message. */
 export function Snapshot({ engine, state, sight, onLook, onFile }: ViewProps): ReactNode {
   const at = sight.node;
-  const answer = useAnswer(inspectAt, { engine, at, state });
+  const answer = useAnswer(() => engine.inspect({ at }), [engine, at, state]);
   const { value } = answer;
   const [withSecrets, setWithSecrets] = useState(false);
   const [shown, setShown] = useState<string>();
@@ -51,15 +51,6 @@ async function jsonOf(value: unknown, withSecrets: boolean): Promise<string> {
   return JSON.stringify(withSecrets ? value : await maskSecrets(value), null, 2) ?? '';
 }
 
-function inspectAt({
-  engine,
-  at,
-}: Pick<ViewProps, 'engine'> & { readonly at: string | undefined }): ReturnType<
-  ViewProps['engine']['inspect']
-> {
-  return engine.inspect({ at });
-}
-
 interface SearchProps {
   readonly value: unknown;
   readonly onShow: (path: string | undefined) => void;
@@ -69,7 +60,10 @@ interface SearchProps {
 function Search({ value, onShow }: SearchProps): ReactNode {
   const [words, setWords] = useState('');
   const [at, setAt] = useState(0);
-  const { value: found = NONE } = useAnswer(search, { value, words });
+  const { value: found = NONE } = useAnswer(
+    (signal) => (words.trim() === '' ? NONE : findRows(value, words.trim(), { most: MOST, signal })),
+    [value, words],
+  );
   const step = (by: number): void => {
     const next = (at + by + found.length) % Math.max(1, found.length);
     setAt(next);
@@ -95,13 +89,6 @@ function Search({ value, onShow }: SearchProps): ReactNode {
 const NONE: readonly string[] = [];
 /** The most hits to step through. */
 const MOST = 500;
-
-async function search(
-  { value, words }: { readonly value: unknown; readonly words: string },
-  signal: AbortSignal,
-): Promise<readonly string[]> {
-  return words.trim() === '' ? NONE : findRows(value, words.trim(), { most: MOST, signal });
-}
 
 interface SessionFileProps extends Pick<ViewProps, 'engine' | 'onFile'> {
   readonly withSecrets: boolean;

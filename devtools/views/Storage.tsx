@@ -17,7 +17,7 @@ import { Table } from './Table.tsx';
  */
 export function Storage({ engine, state, onOpen }: ViewProps): ReactNode {
   const [count, setCount] = useState(0);
-  const answer = useAnswer(figuresAt, { engine, count });
+  const answer = useAnswer(() => engine.store.storage?.(), [engine, count]);
   const { value } = answer;
   const again = (): void => setCount((before) => before + 1);
   return (
@@ -31,10 +31,6 @@ export function Storage({ engine, state, onOpen }: ViewProps): ReactNode {
       <Integrity engine={engine} onOpen={onOpen} />
     </Scroll>
   );
-}
-
-async function figuresAt({ engine }: Pick<ViewProps, 'engine'>): Promise<StorageFigures | undefined> {
-  return engine.store.storage?.();
 }
 
 const PLACES: Readonly<Record<string, string>> = {
@@ -208,7 +204,11 @@ function at(sorted: readonly number[], share: number): number {
 /** What other tabs are doing with this chat. */
 function Tabs({ engine, state }: Pick<ViewProps, 'engine' | 'state'>): ReactNode {
   const { saveState, remoteMessages } = state;
-  const { value: held } = useAnswer(heldAt, { engine, saveState, remoteMessages });
+  // Read again when a turn begins or ends, here or in another tab.
+  const { value: held } = useAnswer(
+    async () => (await engine.store.held(engine.chatId)).size,
+    [engine, saveState, remoteMessages],
+  );
   return (
     <Section
       title="Other tabs"
@@ -218,13 +218,6 @@ function Tabs({ engine, state }: Pick<ViewProps, 'engine' | 'state'>): ReactNode
       ]}
     />
   );
-}
-
-/** Read again when a turn begins or ends, here or in another tab. */
-async function heldAt({
-  engine,
-}: Pick<ViewProps, 'engine'> & Pick<ViewProps['state'], 'saveState' | 'remoteMessages'>): Promise<number> {
-  return (await engine.store.held(engine.chatId)).size;
 }
 
 /** Whether the chat is intact, a preview of the repair, and the repair. */
