@@ -51,7 +51,7 @@ export function Checkpoints({ engine, state, onOpen }: ViewProps): ReactNode {
           setNaming(false);
         }}
         onOpen={show}
-        renderItem={(one) => <Line point={one} engine={engine} isHere={one.messageKey === state.headKey} />}
+        renderItem={(one) => lineOf(one, engine, one.messageKey === state.headKey)}
       />
       {isNaming && point ? (
         <Rename key={point.id} name={point.name} onName={rename} onCancel={() => setNaming(false)} />
@@ -76,13 +76,7 @@ export function Checkpoints({ engine, state, onOpen }: ViewProps): ReactNode {
   );
 }
 
-interface LineProps {
-  readonly point: CheckpointInfo;
-  readonly engine: ContextEngine;
-  readonly isHere: boolean;
-}
-
-function Line({ point, engine, isHere }: LineProps): ReactNode {
+function lineOf(point: CheckpointInfo, engine: ContextEngine, isHere: boolean): ReactNode {
   const node = engine.node(point.messageKey);
   return (
     <>

@@ -109,7 +109,11 @@ function Compared({ engine, revision, a, b, onOpen }: ComparedProps): ReactNode 
   return (
     <Scroll label="How they differ">
       <Totals totals={value.totals} />
-      <Ancestor engine={engine} at={value.ancestorKey} onOpen={onOpen} />
+      {value.ancestorKey === null ? (
+        <p className="muted inset">They share no message.</p>
+      ) : (
+        ancestorOf(engine, value.ancestorKey, onOpen)
+      )}
       <Turns turns={value.turns} onOpen={onOpen} />
     </Scroll>
   );
@@ -153,8 +157,7 @@ function difference(a: number | null, b: number | null, write: (value: number) =
   return `${b > a ? '+' : '-'}${write(Math.abs(b - a)).replace('~', '')}`;
 }
 
-function Ancestor({ engine, at, onOpen }: AncestorProps): ReactNode {
-  if (at === null) return <p className="muted inset">They share no message.</p>;
+function ancestorOf(engine: ContextEngine, at: string, onOpen: ViewProps['onOpen']): ReactNode {
   return (
     <p className="muted inset">
       Both go on from{' '}
@@ -163,11 +166,6 @@ function Ancestor({ engine, at, onOpen }: AncestorProps): ReactNode {
       </button>
     </p>
   );
-}
-
-interface AncestorProps extends Pick<ViewProps, 'onOpen'> {
-  readonly engine: ContextEngine;
-  readonly at: string | null;
 }
 
 // ------------------------------------------------------------------ message beside message
@@ -187,7 +185,7 @@ function Turns({ turns, onOpen }: Pick<Comparison, 'turns'> & Pick<ViewProps, 'o
         {runs.slice(0, shown).map((run) => (
           <li className="turn" key={run[0].a?.key ?? run[0].b?.key}>
             {run[0].isSame ? (
-              <Same run={run} />
+              <p className="muted">{counted(run.length, 'message')} the same</p>
             ) : (
               <Differing turn={run[0]} isNarrow={isNarrow} onOpen={onOpen} />
             )}
@@ -212,10 +210,6 @@ function runsIn(turns: readonly ComparedTurn[]): readonly Run[] {
   return runs;
 }
 
-function Same({ run }: { readonly run: Run }): ReactNode {
-  return <p className="muted">{counted(run.length, 'message')} the same</p>;
-}
-
 interface DifferingProps extends Pick<ViewProps, 'onOpen'> {
   readonly turn: ComparedTurn;
   readonly isNarrow: boolean;
@@ -229,7 +223,7 @@ function Differing(props: DifferingProps): ReactNode {
   const side = a ? 'only in A' : 'only in B';
   return (
     <div role="group" aria-label={`${side}: ${one.name}`} className={a ? 'alone' : 'alone b'}>
-      <Head side={side} of={one} onOpen={props.onOpen} />
+      {headOf(side, one, props.onOpen)}
       <LongText text={saidBy(one)} />
     </div>
   );
@@ -241,8 +235,8 @@ function Beside({ a, b, isNarrow, onOpen }: BesideProps): ReactNode {
   if (isNarrow)
     return (
       <div role="group" aria-label={a.name}>
-        <Head side="A" of={a} onOpen={onOpen} />
-        <Head side="B" of={b} onOpen={onOpen} />
+        {headOf('A', a, onOpen)}
+        {headOf('B', b, onOpen)}
         <Runs changes={changes} />
       </div>
     );
@@ -255,7 +249,7 @@ function Beside({ a, b, isNarrow, onOpen }: BesideProps): ReactNode {
         ] as const
       ).map(([side, of, at]) => (
         <div key={side} role="group" aria-label={`${side}: ${of.name}`}>
-          <Head side={side} of={of} onOpen={onOpen} />
+          {headOf(side, of, onOpen)}
           <Runs changes={changes} side={at} />
         </div>
       ))}
@@ -268,7 +262,7 @@ interface BesideProps extends DifferingProps {
   readonly b: ComparedMessage;
 }
 
-function Head({ side, of, onOpen }: HeadProps): ReactNode {
+function headOf(side: string, of: ComparedMessage, onOpen: ViewProps['onOpen']): ReactNode {
   const { name, key, tokens, calls, message } = of;
   const ms = calls.reduce((sum, call) => sum + call.ms, 0);
   const facts = dashed(
@@ -287,11 +281,6 @@ function Head({ side, of, onOpen }: HeadProps): ReactNode {
       </button>
     </p>
   );
-}
-
-interface HeadProps extends Pick<ViewProps, 'onOpen'> {
-  readonly side: string;
-  readonly of: ComparedMessage;
 }
 
 function saidBy(one: ComparedMessage): string {

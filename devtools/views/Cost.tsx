@@ -50,9 +50,9 @@ export function Cost({ engine, state, modelId, sight, onLook, onOpen }: ViewProp
       {instead(answer, 'The costs could not be worked out', 'Adding it up…')}
       {value && (
         <Scroll label="Costs">
-          <Spendings answer={value} whatIf={whatIf} />
+          {spendings(value, whatIf)}
           {value.turns.length === 0 && <p className="words">No answers yet. Each will have a bar here.</p>}
-          {value.turns.length > 0 && <Legend />}
+          {value.turns.length > 0 && legend()}
           <ol aria-label="Turns, newest first">
             {value.turns.map((turn) => (
               <Turn
@@ -72,8 +72,7 @@ export function Cost({ engine, state, modelId, sight, onLook, onOpen }: ViewProp
   );
 }
 
-function Spendings({ answer, whatIf }: { readonly answer: CostAnswer; readonly whatIf: string }): ReactNode {
-  const { branch, chat, branches } = answer;
+function spendings({ branch, chat, branches }: CostAnswer, whatIf: string): ReactNode {
   return (
     <section className="inset" aria-label="Spent">
       <p>
@@ -114,7 +113,7 @@ function money({ cost, answers, untold }: Spent): string {
 
 const KINDS = ['system', 'history', 'tools', 'reserve', 'free'] as const;
 
-function Legend(): ReactNode {
+function legend(): ReactNode {
   return (
     <p className="legend inset" aria-hidden="true">
       {KINDS.map((kind) => (
@@ -143,7 +142,7 @@ function Turn({ turn, isHere, onShow, children }: TurnProps): ReactNode {
         </button>
         <span className="share">{cost === null ? 'cost not told' : dollars(cost)}</span>
       </div>
-      <Bar turn={turn} />
+      {barOf(turn)}
       <p className="figures">
         {model ?? 'model not told'}
         {told
@@ -156,7 +155,7 @@ function Turn({ turn, isHere, onShow, children }: TurnProps): ReactNode {
 }
 
 /** How much of its model's window a request used. */
-function Bar({ turn }: { readonly turn: TurnCost }): ReactNode {
+function barOf(turn: TurnCost): ReactNode {
   const { system, history, tools = 0, reserve, window } = turn;
   const used = system + history + tools + reserve;
   const whole = Math.max(used, window ?? used);

@@ -1,5 +1,5 @@
 import { type ReactNode } from 'react';
-import { type FragmentFacts, type FragmentTree, fragmentTree } from '../fragmentTree.ts';
+import { type FragmentTree, fragmentTree } from '../fragmentTree.ts';
 import { instead, useAnswer } from '../live.tsx';
 import type { ViewProps } from '../view.ts';
 import { Size, tokensOf } from './Size.tsx';
@@ -28,15 +28,8 @@ const NOTHING: readonly string[] = [];
 
 function asideOf({ facts, estimate }: FragmentTree, path: string): ReactNode {
   const known = facts.get(path);
-  return known && <Aside {...known} isExact={estimate.exact} />;
-}
-
-function Aside({
-  tokens,
-  problem,
-  notes,
-  isExact,
-}: FragmentFacts & { readonly isExact: boolean }): ReactNode {
+  if (!known) return undefined;
+  const { tokens, problem, notes } = known;
   return (
     <span className="aside-of">
       {problem !== undefined && (
@@ -49,9 +42,7 @@ function Aside({
           {note}
         </span>
       ))}
-      {tokens !== undefined && problem === undefined && (
-        <span>{tokensOf({ tokens }, { exact: isExact })}</span>
-      )}
+      {tokens !== undefined && problem === undefined && <span>{tokensOf({ tokens }, estimate)}</span>}
     </span>
   );
 }

@@ -48,13 +48,7 @@ export function Glyphs({ model, node, height, isFolded, isCheckpoint }: GlyphsPr
       {isFolded && (
         <path className="lane" stroke={own} strokeDasharray="2 2" d={`M${x} ${middle}V${height}`} />
       )}
-      <Dot
-        x={x}
-        middle={middle}
-        role={model.nodes[node]?.role ?? ''}
-        colour={own}
-        isCheckpoint={isCheckpoint}
-      />
+      {dotOf(x, middle, isCheckpoint ? 'checkpoint' : model.nodes[node]?.role, own)}
     </svg>
   );
 }
@@ -67,21 +61,13 @@ function arrival({ lanes }: GraphModel, node: number, middle: number): string {
   return `M${x - LANE} 0Q${x - LANE} ${middle} ${x} ${middle}`;
 }
 
-interface DotProps {
-  readonly x: number;
-  readonly middle: number;
-  readonly role: string;
-  readonly colour: string;
-  readonly isCheckpoint: boolean;
-}
-
 /** Shapes tell what colour alone must not: hollow for a person's message, filled for an answer, a diamond for a checkpoint. */
-function Dot({ x, middle, role, colour, isCheckpoint }: DotProps): ReactNode {
-  const fill = role === 'user' ? 'var(--ground)' : colour;
-  if (isCheckpoint) {
+function dotOf(x: number, middle: number, shape: string | undefined, colour: string): ReactNode {
+  const fill = shape === 'user' ? 'var(--ground)' : colour;
+  if (shape === 'checkpoint') {
     return <path className="dot" fill={fill} stroke={colour} d={`M${x} ${middle - 6}l6 6-6 6-6-6z`} />;
   }
-  if (role === 'system') {
+  if (shape === 'system') {
     return (
       <rect className="dot" fill={fill} stroke={colour} x={x - 3.5} y={middle - 3.5} width={7} height={7} />
     );

@@ -5,7 +5,7 @@ import { type GraphModel, headsWithin } from '../graphRows.ts';
 import { plainLine } from '../plainLine.ts';
 import type { RowState } from '../rowState.ts';
 import { Glyphs } from './Glyphs.tsx';
-import { BothEnds, BranchMark } from './Label.tsx';
+import { bothEnds, branchMark } from './Label.tsx';
 
 /** One message as a row of the graph: the lines of its lanes, its first words, and its branches and checkpoints. */
 export function Row(props: RowProps): ReactNode {
@@ -46,19 +46,19 @@ export function Row(props: RowProps): ReactNode {
         isCheckpoint={checkpoints.length > 0}
       />
       <span role="gridcell" className="message">
-        {fold !== 'none' && <FoldButton isOpen={fold === 'open'} hidden={hidden} />}
+        {fold !== 'none' && foldButton(fold === 'open', hidden)}
         <span className="unseen">{message.role}: </span>
-        <Preview line={line} kinds={kinds} />
+        {previewOf(line, kinds)}
         {state && <span className={`state ${state.replaceAll(' ', '-')}`}>{state}</span>}
       </span>
       <span role="gridcell" className="marks">
-        {naming ?? <Checkpoints at={checkpoints} />}
+        {naming ?? checkpoints.map(pointOf)}
         {isMarked && (
           <span className="mark point">
             ≠<span className="unseen"> compare</span>
           </span>
         )}
-        <Heads of={heads} branches={branches} />
+        {headsOf(heads, branches)}
       </span>
       {children}
     </div>
@@ -114,7 +114,7 @@ export function lineOf({ role, content }: GraphModel['nodes'][number], words: st
 /** More characters than fit in a row. */
 const LINE = 300;
 
-function Preview({ line, kinds }: Pick<RowProps, 'line' | 'kinds'>): ReactNode {
+function previewOf(line: string, kinds: string): ReactNode {
   return line ? (
     <span className="preview" dir="auto">
       {line}
@@ -125,7 +125,7 @@ function Preview({ line, kinds }: Pick<RowProps, 'line' | 'kinds'>): ReactNode {
 }
 
 /** For the mouse; the keyboard folds with the arrow keys, so the list stays one Tab stop. */
-function FoldButton({ isOpen, hidden }: { readonly isOpen: boolean; readonly hidden: number }): ReactNode {
+function foldButton(isOpen: boolean, hidden: number): ReactNode {
   return (
     <button
       type="button"
@@ -138,34 +138,26 @@ function FoldButton({ isOpen, hidden }: { readonly isOpen: boolean; readonly hid
   );
 }
 
-function Checkpoints({ at }: { readonly at: readonly CheckpointInfo[] }): ReactNode {
-  return at.map(({ id, name }) => (
+function pointOf({ id, name }: CheckpointInfo): ReactNode {
+  return (
     <span key={id} className="mark point" title={`Checkpoint ${name}`}>
       <span className="unseen">checkpoint {name}</span>
       <span aria-hidden="true" className="diamond">
         ◆
       </span>
-      <BothEnds text={name} />
+      {bothEnds(name)}
     </span>
-  ));
+  );
 }
 
 /** The most labels of a row; a folded row may hide many heads. */
 const LABELS = 3;
 
-function Heads({
-  of,
-  branches,
-}: {
-  readonly of: RowProps['branches'];
-  readonly branches: RowProps['branches'];
-}): ReactNode {
+function headsOf(of: RowProps['branches'], branches: RowProps['branches']): ReactNode {
   const rest = of.length - LABELS;
   return (
     <>
-      {of.slice(0, LABELS).map((branch) => (
-        <BranchMark key={branch.id} branch={branch} index={branches.indexOf(branch)} />
-      ))}
+      {of.slice(0, LABELS).map((branch) => branchMark(branch, branches.indexOf(branch)))}
       {rest > 0 && <span className="muted">+{rest}</span>}
     </>
   );

@@ -34,24 +34,22 @@ export function Marked({
     return (
       <span key={i}>
         {text.slice(from, mark?.at)}
-        {mark && mark.at < text.length && <Chip mark={mark} />}
+        {mark && mark.at < text.length && chipOf(mark)}
       </span>
     );
   });
 }
 
 /** The marks alone, where their places are not those of the shown text. */
-export function Chips({ marks }: { readonly marks: readonly HiddenMark[] }): ReactNode {
-  return marks.map((mark, i) => <Chip key={i} mark={mark} />);
+export function chipsOf(marks: readonly HiddenMark[]): ReactNode {
+  return marks.map((mark) => chipOf(mark));
 }
 
-function Chip({ mark }: { readonly mark: HiddenMark | undefined }): ReactNode {
+function chipOf({ at, name, code }: HiddenMark): ReactNode {
   return (
-    mark && (
-      <code className="chip" title={mark.name} dir="ltr">
-        {mark.code}
-      </code>
-    )
+    <code key={at} className="chip" title={name} dir="ltr">
+      {code}
+    </code>
   );
 }
 

@@ -71,7 +71,7 @@ export function History({
           items={steps}
           selected={selected}
           onSelect={select}
-          renderItem={(one) => <StepLine {...one} />}
+          renderItem={stepLine}
         />
         {past && (
           <Past
@@ -158,7 +158,7 @@ interface UndoProps extends Pick<ViewProps, 'engine' | 'state'> {
   readonly attempt: (act: () => Promise<unknown>) => void;
 }
 
-function StepLine({ time, kind, label, state }: Step): ReactNode {
+function stepLine({ time, kind, label, state }: Step): ReactNode {
   const isOperation = state !== undefined;
   return (
     <>

@@ -6,16 +6,20 @@ import { branchColour } from '../theme.ts';
 
 /**
  * A branch for people: its label, how many messages of its own it has, and its age, where they are known. Its name is a
- * tooltip. One on which nothing was said has a name only, which says nothing as long as nobody chose it.
+ * tooltip. One on which nothing was said has a name only, which says nothing as long as nobody chose it. `index` is its place
+ * among the branches, which gives its colour.
  */
-export function BranchMark({ branch, index }: BranchMarkProps): ReactNode {
-  const { label, name, isActive, ownCount, createdAt } = branch;
+export function branchMark(
+  { id, label, name, isActive, ownCount, createdAt }: BranchInfo,
+  index: number,
+): ReactNode {
   const colour = branchColour(index);
   const isKnown = createdAt > 0;
   const isNew = ownCount === 0 && /-v\d+$/.test(name);
   const line = label !== name ? plainLine('assistant', label) : isNew ? 'New branch' : name;
   return (
     <span
+      key={id}
       className={isActive ? 'mark active' : 'mark'}
       style={{ borderColor: colour, background: isActive ? colour : undefined }}
       title={`Branch ${name}`}
@@ -24,7 +28,7 @@ export function BranchMark({ branch, index }: BranchMarkProps): ReactNode {
         {isActive && 'active '}branch {line}
         {isKnown && `, ${counted(ownCount, 'message')} of its own, ${age(createdAt)}`}
       </span>
-      <BothEnds text={line} />
+      {bothEnds(line)}
       {isKnown && (
         <span className="extra" aria-hidden="true">
           {count(ownCount)} · {age(createdAt)}
@@ -34,14 +38,8 @@ export function BranchMark({ branch, index }: BranchMarkProps): ReactNode {
   );
 }
 
-interface BranchMarkProps {
-  readonly branch: BranchInfo;
-  /** Its index among the branches, which gives its colour. */
-  readonly index: number;
-}
-
 /** A text that is clipped in its middle: names differ at their beginning and at their end. */
-export function BothEnds({ text }: { readonly text: string }): ReactNode {
+export function bothEnds(text: string): ReactNode {
   const at = tailOf(text);
   return (
     <span className="ends" dir="auto" aria-hidden="true">

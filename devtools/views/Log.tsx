@@ -79,7 +79,7 @@ function Events({ engine, state, onOpen, parts }: ViewProps & { readonly parts: 
           onEnd={() => setNumber(-1)}
           onOpen={() => key !== undefined && onOpen('Graph', { node: key })}
           classOf={(entry) => (entry.event.type === 'error' ? 'failed' : '')}
-          renderItem={(entry) => <Line {...entry} />}
+          renderItem={lineOf}
         />
       )}
       {event && (
@@ -111,7 +111,7 @@ function matching(events: readonly Logged[], type: string, words: string): reado
   return events.filter(says).toReversed();
 }
 
-function Line({ event, count }: Logged): ReactNode {
+function lineOf({ event, count }: Logged): ReactNode {
   return (
     <>
       <time className="muted">{clockTime(event.at)}</time>

@@ -4,7 +4,7 @@ import type { HiddenMark } from 'contextree/tokens';
 import { type ReactNode, useState } from 'react';
 import type { PromptAnswer } from '../promptAnswer.ts';
 import { Part } from './Parts.tsx';
-import { Share } from './Size.tsx';
+import { shareOf } from './Size.tsx';
 
 /** How many messages are shown at first, the last ones; earlier ones come in steps of as many. */
 const SHOWN = 50;
@@ -25,7 +25,7 @@ export function Messages({ messages, estimate }: Pick<PromptAnswer, 'messages' |
           <li key={message.id} className="turn">
             <div className="role">
               {message.role}
-              <MessageShare estimate={estimate} index={earlier + i} />
+              {shareAt(estimate, earlier + i)}
             </div>
             {message.parts.map((part, p) => (
               <Part key={p} part={part} marks={marksIn(estimate, earlier + i, p)} />
@@ -37,12 +37,9 @@ export function Messages({ messages, estimate }: Pick<PromptAnswer, 'messages' |
   );
 }
 
-function MessageShare({
-  estimate,
-  index,
-}: Pick<PromptAnswer, 'estimate'> & { readonly index: number }): ReactNode {
+function shareAt(estimate: EstimateResult, index: number): ReactNode {
   const message = estimate.messages[index];
-  return message && <Share of={message} estimate={estimate} />;
+  return message && shareOf(message, estimate);
 }
 
 function marksIn(estimate: EstimateResult, message: number, part: number): readonly HiddenMark[] {

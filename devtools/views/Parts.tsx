@@ -4,7 +4,7 @@ import type { HiddenMark } from 'contextree/tokens';
 import { type ReactNode, useState } from 'react';
 import { span } from '../amounts.ts';
 import { Guard } from '../Guard.tsx';
-import { Chips, Marked } from './Hidden.tsx';
+import { chipsOf, Marked } from './Hidden.tsx';
 
 type MessagePart = UIMessage['parts'][number];
 
@@ -37,18 +37,14 @@ function Drawn({ part, marks = [], ms }: PartProps): ReactNode {
     case 'file':
       return <File {...part} />;
     case 'source-url':
-      return (
-        <Labelled label={`source - ${part.title ?? part.sourceId}`}>
-          <Address url={part.url} />
-        </Labelled>
-      );
+      return <Labelled label={`source - ${part.title ?? part.sourceId}`}>{addressOf(part.url)}</Labelled>;
     case 'source-document':
       return <Labelled label={dashed('source', part.title, part.filename, part.mediaType)} />;
     default:
       return (
         <>
-          {isTool(part) ? <Tool part={part} ms={ms} /> : <Data part={part} />}
-          <Chips marks={marks} />
+          {isTool(part) ? <Tool part={part} ms={ms} /> : dataOf(part)}
+          {chipsOf(marks)}
         </>
       );
   }
@@ -105,8 +101,8 @@ function Tool({ part, ms }: { readonly part: ToolPart; readonly ms: PartProps['m
         </>
       }
     >
-      {input !== undefined && <Side name="input" value={input} />}
-      {output !== undefined && <Side name="output" value={output} />}
+      {sideOf('input', input)}
+      {sideOf('output', output)}
       {errorText !== undefined && (
         <p className="alert" dir="auto">
           {errorText}
@@ -126,17 +122,19 @@ const TOOL_STATES: Readonly<Record<string, string>> = {
   'output-denied': 'denied',
 };
 
-function Side({ name, value }: { readonly name: string; readonly value: unknown }): ReactNode {
+function sideOf(name: string, value: unknown): ReactNode {
   return (
-    <div className="side">
-      <span className="muted">{name}</span>
-      <LongText text={typeof value === 'string' ? value : json(value)} code />
-    </div>
+    value !== undefined && (
+      <div className="side">
+        <span className="muted">{name}</span>
+        <LongText text={typeof value === 'string' ? value : json(value)} code />
+      </div>
+    )
   );
 }
 
 /** Data that an app sends with an answer, and parts of unknown types. */
-function Data({ part }: { readonly part: object }): ReactNode {
+function dataOf(part: object): ReactNode {
   const { type, data, ...rest } = part as { type: string; data?: unknown };
   return <Labelled label={type} code={json(type.startsWith('data-') ? data : rest)} />;
 }
@@ -150,14 +148,14 @@ function File({ url, mediaType, filename }: Extract<MessagePart, { type: 'file' 
       {isHere && /^data:image\/(?!svg)/.test(url) ? (
         <img src={url} alt={filename ?? ''} />
       ) : (
-        <Address url={isHere ? `${url.slice(0, 80)}…` : url} />
+        addressOf(isHere ? `${url.slice(0, 80)}…` : url)
       )}
     </Labelled>
   );
 }
 
 /** A link if the URL leads to a page; text for any other URL, which might run a script. */
-function Address({ url }: { readonly url: string }): ReactNode {
+function addressOf(url: string): ReactNode {
   return /^https?:\/\//i.test(url) ? (
     <a className="text" href={url} target="_blank" rel="noreferrer noopener">
       {url}

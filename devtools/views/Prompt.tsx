@@ -1,4 +1,5 @@
 import { type ReactNode, useState } from 'react';
+import type { NodeInfo } from 'contextree';
 import { Copy } from '../Copy.tsx';
 import { clock } from '../amounts.ts';
 import { Check, Scroll, Select } from '../kit.tsx';
@@ -69,7 +70,7 @@ export function Prompt(props: ViewProps): ReactNode {
         />
       </div>
       <div className="bar">
-        <h2>{value ? <Heading answer={value} node={node} engine={engine} /> : 'Prompt'}</h2>
+        <h2>{value ? headingOf(value, engine.node(node ?? '')) : 'Prompt'}</h2>
         {isRecorded && (
           <Check isOn={isToday} onToggle={() => setToday(!isToday)}>
             with today’s fragments
@@ -101,16 +102,9 @@ function json(value: unknown): string {
 }
 
 /** Says what is shown: the prompt that was sent, or the one that today's fragments make. */
-function Heading({
-  answer: { kind, request },
-  node,
-  engine,
-}: Pick<ViewProps, 'engine'> & {
-  readonly answer: PromptAnswer;
-  readonly node: string | undefined;
-}): ReactNode {
+function headingOf({ kind, request }: PromptAnswer, node: NodeInfo | undefined): ReactNode {
   if (kind === 'next') return 'What would be sent next';
-  const role = engine.node(node ?? '')?.name === 'assistant' ? 'this answer' : 'this message';
+  const role = node?.name === 'assistant' ? 'this answer' : 'this message';
   if (!request) return `Not recorded: for ${role}, with today’s fragments`;
   const model = request.model === undefined ? 'model not told' : request.model;
   return (

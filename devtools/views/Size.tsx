@@ -15,7 +15,7 @@ export function Size({ estimate }: { readonly estimate: EstimateResult }): React
         {asOf !== null && <span className="muted"> - prices of {asOf}</span>}
         {asOf === null && <span className="muted"> - {unpriced(estimate)}</span>}
       </p>
-      {limits.context !== null && <Context estimate={estimate} context={limits.context} />}
+      {limits.context !== null && windowOf(estimate, limits.context)}
       {spent?.cost && (
         <p className="muted">
           Spent so far {dollars(spent.cost.total)}: {exactly(spent.tokens.input)} in,{' '}
@@ -28,13 +28,7 @@ export function Size({ estimate }: { readonly estimate: EstimateResult }): React
 }
 
 /** The window as a bar: system prompt, messages, and the free part. */
-function Context({
-  estimate,
-  context,
-}: {
-  readonly estimate: EstimateResult;
-  readonly context: number;
-}): ReactNode {
+function windowOf(estimate: EstimateResult, context: number): ReactNode {
   const { tokens, systemPrompt, limits } = estimate;
   const words = limits.exceedsContext
     ? `${tilde(estimate)}${exactly(tokens - context)} tokens too many for a context of ${exactly(context)}`
@@ -53,13 +47,7 @@ function Context({
 }
 
 /** The share of a piece: `~12 - 40 %`, and its cost if known. */
-export function Share({
-  of,
-  estimate,
-}: {
-  readonly of: EstimateResult['systemPrompt'];
-  readonly estimate: EstimateResult;
-}): ReactNode {
+export function shareOf(of: EstimateResult['systemPrompt'], estimate: EstimateResult): ReactNode {
   return (
     <span className="share">
       {tokensOf(of, estimate)} - {percent(of.share)}

@@ -45,18 +45,13 @@ interface PlaceProps extends Pick<ViewProps, 'state'> {
 
 function Place({ state, figures }: PlaceProps): ReactNode {
   const { saveState, persistence } = state;
-  return (
-    <Section
-      title="Where"
-      facts={[
-        ['Kept', PLACES[persistence] ?? persistence],
-        ['Saved', savedAs(saveState)],
-        ['Chats', figures && exactly(figures.chats)],
-        ['Messages', figures && exactly(figures.messages)],
-        ['Attachments', figures && `${exactly(figures.blobs.count)}, ${bytesOf(figures.blobs.bytes)}`],
-      ]}
-    />
-  );
+  return section('Where', [
+    ['Kept', PLACES[persistence] ?? persistence],
+    ['Saved', savedAs(saveState)],
+    ['Chats', figures && exactly(figures.chats)],
+    ['Messages', figures && exactly(figures.messages)],
+    ['Attachments', figures && `${exactly(figures.blobs.count)}, ${bytesOf(figures.blobs.bytes)}`],
+  ]);
 }
 
 function savedAs({ state, pending, error }: PlaceProps['state']['saveState']): string {
@@ -64,7 +59,7 @@ function savedAs({ state, pending, error }: PlaceProps['state']['saveState']): s
   return state === 'saving' ? 'under way' : 'all of it';
 }
 
-function Section({ title, facts }: { readonly title: string; readonly facts: readonly Fact[] }): ReactNode {
+function section(title: string, facts: readonly Fact[]): ReactNode {
   return (
     <section>
       <h2>{title}</h2>
@@ -209,15 +204,10 @@ function Tabs({ engine, state }: Pick<ViewProps, 'engine' | 'state'>): ReactNode
     async () => (await engine.store.held(engine.chatId)).size,
     [engine, saveState, remoteMessages],
   );
-  return (
-    <Section
-      title="Other tabs"
-      facts={[
-        ['Writing now', held === undefined ? undefined : counted(held, 'answer')],
-        ['Not shown here', counted(remoteMessages.length, 'message')],
-      ]}
-    />
-  );
+  return section('Other tabs', [
+    ['Writing now', held === undefined ? undefined : counted(held, 'answer')],
+    ['Not shown here', counted(remoteMessages.length, 'message')],
+  ]);
 }
 
 /** Whether the chat is intact, a preview of the repair, and the repair. */

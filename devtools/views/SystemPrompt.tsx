@@ -1,13 +1,13 @@
 import { clock } from '../amounts.ts';
 import { keys } from '../kit.tsx';
-import type { ContextFragment } from 'contextree';
+import type { ContextEngine, ContextFragment } from 'contextree';
 import type { HiddenMark } from 'contextree/tokens';
 import { type ReactNode, useRef, useState } from 'react';
 import type { PromptAnswer } from '../promptAnswer.ts';
 import type { PromptPiece } from '../promptAt.ts';
 import type { ViewProps } from '../view.ts';
 import { Marked } from './Hidden.tsx';
-import { Share } from './Size.tsx';
+import { shareOf } from './Size.tsx';
 
 /** The system prompt: its fragments, and its text, in which each of them is highlighted; a click goes both ways. */
 export function SystemPrompt({ answer, engine }: SystemPromptProps): ReactNode {
@@ -21,9 +21,7 @@ export function SystemPrompt({ answer, engine }: SystemPromptProps): ReactNode {
   };
   return (
     <section ref={section}>
-      <h2>
-        System prompt <Share of={estimate.systemPrompt} estimate={estimate} />
-      </h2>
+      <h2>System prompt {shareOf(estimate.systemPrompt, estimate)}</h2>
       {fragments.length > 0 && (
         <ul className="inset" aria-label="Fragments">
           {fragments.map((fragment, i) => (
@@ -85,14 +83,15 @@ function FragmentRow({
     <li data-row={index}>
       <button type="button" className="fragment" aria-pressed={isSelected} onClick={onSelect}>
         <span className="name">{fragment.id ?? fragment.name}</span>
-        <Origin engine={engine} fragment={fragment} />
-        {share && <Share of={share} estimate={estimate} />}
+        {originOf(engine, fragment)}
+        {share && shareOf(share, estimate)}
       </button>
     </li>
   );
 }
 
-function Origin({ engine, fragment }: Pick<FragmentRowProps, 'engine' | 'fragment'>): ReactNode {
+/** Where a fragment came from, and since when. */
+function originOf(engine: ContextEngine, fragment: ContextFragment): ReactNode {
   const origin = engine.origin(fragment);
   if (!origin) return <span className="grow" />;
   const { via, component, source, since } = origin;
