@@ -2,8 +2,12 @@ import { Select } from './kit.tsx';
 import type { ContextEngine } from 'contextree';
 import type { ReactNode } from 'react';
 
-/** Chooses which of several engines is shown. */
-export function Engines({ engines, picked, onPick }: EnginesProps): ReactNode {
+/** Chooses which of several engines is shown, by its index. */
+export function enginePicker(
+  engines: readonly ContextEngine[],
+  picked: number,
+  onPick: (index: number) => void,
+): ReactNode {
   return (
     <Select
       label="Chat"
@@ -19,20 +23,8 @@ function nameOf(engine: ContextEngine): string {
   return engine.chat?.title || engine.graph().nodes[0]?.content || engine.chatId;
 }
 
-interface EnginesProps {
-  readonly engines: readonly ContextEngine[];
-  /** The index of the shown one. */
-  readonly picked: number;
-  readonly onPick: (index: number) => void;
-}
-
-interface FileNoteProps {
-  readonly text: string;
-  readonly onClose: (() => void) | undefined;
-}
-
 /** Says that a copy is shown, or why a file can't be opened. */
-export function FileNote({ text, onClose }: FileNoteProps): ReactNode {
+export function fileNote(text: string, onClose: (() => void) | undefined): ReactNode {
   return (
     <div className="bar warn" role="status">
       <span className="grow">{text}</span>

@@ -88,17 +88,14 @@ export function Views({
       onKeyDown={(event) => tools?.endSelection(event, sight.node, () => look({ node: undefined }))}
     >
       <header className="bar">
-        {engines.length > 1 && tools && (
-          <tools.Engines engines={engines} picked={picked} onPick={setPicked} />
-        )}
+        {engines.length > 1 && tools?.enginePicker(engines, picked, setPicked)}
         <Tabs id={id} tab={tab} onSelect={select} list={list} takesFocus={takesFocus} />
         {children}
       </header>
-      {tools && copy.failure !== undefined && (
-        <tools.FileNote text={copy.failure} onClose={() => setCopy({ ...copy, failure: undefined })} />
-      )}
+      {copy.failure !== undefined &&
+        tools?.fileNote(copy.failure, () => setCopy({ ...copy, failure: undefined }))}
       <div className="view" role="tabpanel" id={`${id}view`} aria-labelledby={`${id}${tab}`}>
-        <Guard key={tab} renderFailure={(error, retry) => <Failed error={error} retry={retry} />}>
+        <Guard key={tab} renderFailure={failed}>
           <OfEach engine={shown}>{(one, key) => <ViewOf key={key} {...props} engine={one} />}</OfEach>
         </Guard>
       </div>
@@ -230,12 +227,8 @@ function ViewOf({
   const title = state.chat?.title ?? engine.chatId;
   return (
     <>
-      {engine.isReadOnly && tools && (
-        <tools.FileNote
-          text={`Read-only copy of ${title}: nothing of it can be changed.`}
-          onClose={onCloseCopy}
-        />
-      )}
+      {engine.isReadOnly &&
+        tools?.fileNote(`Read-only copy of ${title}: nothing of it can be changed.`, onCloseCopy)}
       {tab === 'Graph' ? (
         <Graph key={key} {...props} />
       ) : (
@@ -255,7 +248,7 @@ function sightIn(
   return { node: engine.node(node ?? '')?.key, against: engine.node(against ?? '')?.key };
 }
 
-function Failed({ error, retry }: { readonly error: Error; readonly retry: () => void }): ReactNode {
+function failed(error: Error, retry: () => void): ReactNode {
   return (
     <div className="words" role="alert">
       <p>This view stopped: {error.message}</p>

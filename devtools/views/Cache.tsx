@@ -22,7 +22,7 @@ export function Cache({ engine, turn: { request }, requests, whatIf }: CacheProp
         Cache: <strong>{state}</strong>. {why}
       </p>
     );
-  return <Broken verdict={value} />;
+  return breachOf(value);
 }
 
 interface CacheProps extends Pick<ViewProps, 'engine'> {
@@ -44,7 +44,7 @@ async function verdictOn(
   return { ...(await maskSecrets(rest)), cost, ...(section && { section }) };
 }
 
-function Broken({ verdict }: { readonly verdict: CacheVerdict }): ReactNode {
+function breachOf(verdict: CacheVerdict): ReactNode {
   const { state, cause, why, mend, billedAgain, cost, isLikely, component, source, before, after, settings } =
     verdict;
   return (

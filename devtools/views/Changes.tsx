@@ -5,7 +5,7 @@ import { type Change, wordChanges } from '../wordChanges.ts';
 /** The changes from one text to another, word by word; of a long unchanged part, both ends. */
 export function Changes({ before, after }: Texts): ReactNode {
   const changes = useChanges(before, after);
-  return <Runs changes={changes} />;
+  return runsOf(changes);
 }
 
 interface Texts {
@@ -18,8 +18,8 @@ export function useChanges(before: string, after: string): Answer<readonly Chang
   return useAnswer(() => wordChanges(before, after), [before, after]);
 }
 
-/** Changes in one text, or those of one side. */
-export function Runs({ changes, side }: RunsProps): ReactNode {
+/** Changes in one text; with a side, what that one says. */
+export function runsOf(changes: Answer<readonly Change[]>, side?: 'before' | 'after'): ReactNode {
   const { value } = changes;
   if (!value) return instead(changes, 'The words could not be compared', 'Comparing…');
   const away = side === undefined ? undefined : side === 'before' ? 'added' : 'removed';
@@ -28,12 +28,6 @@ export function Runs({ changes, side }: RunsProps): ReactNode {
       {value.map((change, i) => change.kind !== away && <Run key={i} {...change} />)}
     </div>
   );
-}
-
-interface RunsProps {
-  readonly changes: Answer<readonly Change[]>;
-  /** Shows one side only. Default: both in one text. */
-  readonly side?: 'before' | 'after';
 }
 
 function Run({ kind, text }: Change): ReactNode {

@@ -8,7 +8,7 @@ import { useAnswer } from '../live.tsx';
 import { tokensOf } from '../tokens.ts';
 
 /** The heads of the columns, hidden from screen readers because each cell names its column. */
-export function Heads({ columns }: { readonly columns: readonly ColumnName[] }): ReactNode {
+export function columnHeads(columns: readonly ColumnName[]): ReactNode {
   return (
     <div className="columns" aria-hidden="true">
       {columns.map((name) => (

@@ -8,7 +8,7 @@ import { wordsOf } from '../messageText.ts';
 import { useNarrow } from '../narrow.ts';
 import { unread } from '../unread.tsx';
 import type { Sight, ViewProps } from '../view.ts';
-import { Runs, useChanges } from './Changes.tsx';
+import { runsOf, useChanges } from './Changes.tsx';
 import { LongText } from './Parts.tsx';
 import { Table } from './Table.tsx';
 
@@ -28,9 +28,9 @@ export function Compare({ engine, state, sight, onOpen }: ViewProps): ReactNode 
   return (
     <>
       <div className="bar">
-        <End name="A" value={ends.a} choices={choices} onChoose={(a) => choose({ ...chosen, a })} />
+        {endOf('A', ends.a, choices, (a) => choose({ ...chosen, a }))}
         <span aria-hidden="true">≠</span>
-        <End name="B" value={ends.b} choices={choices} onChoose={(b) => choose({ ...chosen, b })} />
+        {endOf('B', ends.b, choices, (b) => choose({ ...chosen, b }))}
       </div>
       {ends.a === ends.b ? (
         <p className="words">
@@ -81,14 +81,12 @@ function choicesIn({ engine, state, sight }: Pick<ViewProps, 'engine' | 'state' 
   };
 }
 
-interface EndProps {
-  readonly name: 'A' | 'B';
-  readonly value: string;
-  readonly choices: ReturnType<typeof choicesIn>;
-  readonly onChoose: (value: string) => void;
-}
-
-function End({ name, value, choices, onChoose }: EndProps): ReactNode {
+function endOf(
+  name: string,
+  value: string,
+  choices: ReturnType<typeof choicesIn>,
+  onChoose: (value: string) => void,
+): ReactNode {
   return (
     <label className="end">
       {name}
@@ -108,7 +106,7 @@ function Compared({ engine, revision, a, b, onOpen }: ComparedProps): ReactNode 
   if (!value) return instead(answer, 'They could not be compared', 'Comparing…');
   return (
     <Scroll label="How they differ">
-      <Totals totals={value.totals} />
+      {totalsOf(value.totals)}
       {value.ancestorKey === null ? (
         <p className="muted inset">They share no message.</p>
       ) : (
@@ -136,7 +134,7 @@ const ROWS: readonly (readonly [
   ['Time', ({ ms }) => ms, span],
 ];
 
-function Totals({ totals: { a, b } }: Pick<Comparison, 'totals'>): ReactNode {
+function totalsOf({ a, b }: Comparison['totals']): ReactNode {
   return (
     <Table
       className="sums"
@@ -237,7 +235,7 @@ function Beside({ a, b, isNarrow, onOpen }: BesideProps): ReactNode {
       <div role="group" aria-label={a.name}>
         {headOf('A', a, onOpen)}
         {headOf('B', b, onOpen)}
-        <Runs changes={changes} />
+        {runsOf(changes)}
       </div>
     );
   return (
@@ -250,7 +248,7 @@ function Beside({ a, b, isNarrow, onOpen }: BesideProps): ReactNode {
       ).map(([side, of, at]) => (
         <div key={side} role="group" aria-label={`${side}: ${of.name}`}>
           {headOf(side, of, onOpen)}
-          <Runs changes={changes} side={at} />
+          {runsOf(changes, at)}
         </div>
       ))}
     </div>

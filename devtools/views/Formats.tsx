@@ -4,7 +4,7 @@ import { FORMATS, type PromptAnswer } from '../promptAnswer.ts';
 import { tokensOf } from './Size.tsx';
 
 /** The system prompt in the four formats, side by side, the shortest of them marked. */
-export function Formats({ answer: { formats, estimate } }: { readonly answer: PromptAnswer }): ReactNode {
+export function formatsOf({ formats, estimate }: PromptAnswer): ReactNode {
   if (!formats)
     return <p className="words">It was sent as it is. See “with today’s fragments” for other formats.</p>;
   if (formats.App.text === '') return <p className="words">No fragments, so no system prompt.</p>;

@@ -120,7 +120,7 @@ export function Graph(props: ViewProps): ReactNode {
             onFold={(at, isFolded) => setChoices(new Map(choices).set(at, isFolded))}
             takesFocus={hasBeenRead && naming === undefined}
           />
-          {isHelpOpen && tools && <tools.Keys branchOff={branchOff(state)} />}
+          {isHelpOpen && tools?.keysHelp(branchOff(state))}
           <footer className="bar">
             <span className="grow ellipsis">{countLine(model.nodes.length, state.branches.length)}</span>
             {key !== undefined && (

@@ -57,7 +57,7 @@ export function GraphList(props: GraphListProps): ReactNode {
 
   return (
     <>
-      {columns.length > 0 && <Dressed>{({ Heads }) => <Heads columns={columns} />}</Dressed>}
+      {columns.length > 0 && <Dressed>{({ columnHeads }) => columnHeads(columns)}</Dressed>}
       <Rows
         className="graph"
         role="treegrid"

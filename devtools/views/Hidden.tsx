@@ -3,8 +3,7 @@ import type { HiddenMark } from 'contextree/tokens';
 import type { ReactNode } from 'react';
 
 /** Warns of invisible characters in a prompt, and names them; nothing where there are none. */
-export function HiddenNote({ estimate }: { readonly estimate: EstimateResult }): ReactNode {
-  const { systemPrompt, messages } = estimate;
+export function hiddenNote({ systemPrompt, messages }: EstimateResult): ReactNode {
   const marks = [systemPrompt, ...messages].flatMap(({ hidden }) => hidden ?? []);
   if (marks.length === 0) return null;
   const names = [...new Set(marks.map(({ name }) => name))];
@@ -21,13 +20,7 @@ export function HiddenNote({ estimate }: { readonly estimate: EstimateResult }):
 const NAMED = 3;
 
 /** A text with a visible mark in place of each invisible character. */
-export function Marked({
-  text,
-  marks = [],
-}: {
-  readonly text: string;
-  readonly marks?: readonly HiddenMark[] | undefined;
-}): ReactNode {
+export function marked(text: string, marks: readonly HiddenMark[] = []): ReactNode {
   return [...marks, undefined].map((mark, i) => {
     const before = marks[i - 1];
     const from = before ? before.at + lengthOf(before) : 0;

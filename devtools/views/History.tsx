@@ -42,7 +42,7 @@ export function History({
     <>
       <div className="bar">
         {parts}
-        <Undo engine={engine} state={state} attempt={attempt} />
+        {undoButtons(engine, operationsOf({ engine, state }), attempt)}
         <input
           className="grow"
           type="range"
@@ -135,8 +135,11 @@ function usePast(
 }
 
 /** Undo and redo, and the operations that they act on. */
-function Undo({ engine, state, attempt }: UndoProps): ReactNode {
-  const operations = operationsOf({ engine, state });
+function undoButtons(
+  engine: ContextEngine,
+  operations: Operations,
+  attempt: (act: () => Promise<unknown>) => void,
+): ReactNode {
   const acts = [
     ['Undo', operations.findLast((one) => one.state !== 'undone'), () => engine.undo()],
     ['Redo', operations.find((one) => one.state === 'undone'), () => engine.redo()],
@@ -152,10 +155,6 @@ function Undo({ engine, state, attempt }: UndoProps): ReactNode {
       {label}
     </button>
   ));
-}
-
-interface UndoProps extends Pick<ViewProps, 'engine' | 'state'> {
-  readonly attempt: (act: () => Promise<unknown>) => void;
 }
 
 function stepLine({ time, kind, label, state }: Step): ReactNode {

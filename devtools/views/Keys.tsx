@@ -20,7 +20,7 @@ const KEYS: readonly (readonly [keys: string, does: string])[] = [
 ];
 
 /** All keys of the graph; `branchOff` is the reason why one of them is disabled. */
-export function Keys({ branchOff }: { readonly branchOff: string | undefined }): ReactNode {
+export function keysHelp(branchOff: string | undefined): ReactNode {
   return (
     <Facts
       label="Keys"

@@ -87,11 +87,13 @@ function Events({ engine, state, onOpen, parts }: ViewProps & { readonly parts: 
           <pre className="text">{JSON.stringify(event, null, 1)}</pre>
         </div>
       )}
-      <Foot events={shown}>
+      <footer className="bar">
+        <span className="grow">{counted(shown.length, 'event')}</span>
         <button type="button" disabled={key === undefined} onClick={() => onOpen('Graph', { node: key })}>
           Show in Graph
         </button>
-      </Foot>
+        <Take what="log" json={() => jsonOf(shown)} isOff={shown.length === 0} />
+      </footer>
     </>
   );
 }
@@ -125,20 +127,7 @@ function lineOf({ event, count }: Logged): ReactNode {
   );
 }
 
-function Foot({
-  events,
-  children,
-}: {
-  readonly events: readonly Logged[];
-  readonly children: ReactNode;
-}): ReactNode {
-  const json = async (): Promise<string> =>
-    JSON.stringify(await maskSecrets(events.map(({ event }) => event).toReversed()), null, 1);
-  return (
-    <footer className="bar">
-      <span className="grow">{counted(events.length, 'event')}</span>
-      {children}
-      <Take what="log" json={json} isOff={events.length === 0} />
-    </footer>
-  );
+/** The events, oldest first, without secrets. */
+async function jsonOf(events: readonly Logged[]): Promise<string> {
+  return JSON.stringify(await maskSecrets(events.map(({ event }) => event).toReversed()), null, 1);
 }

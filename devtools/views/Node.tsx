@@ -85,7 +85,7 @@ export function Node(props: NodeProps): ReactNode {
             <Choice options={FACES} value={face} onChange={setFace} />
           </div>
         )}
-        {value && <Shown face={face} message={value} calls={calls} moment={moment} />}
+        {value && shownAs(face, value, calls, moment)}
         {value === null && !error && <p className="words">Its words are lost.</p>}
       </Scroll>
     </section>
@@ -128,26 +128,19 @@ const FACES = ['Parts', 'JSON', 'Revisions', 'Replay'] as const;
 
 type Face = (typeof FACES)[number];
 
-function Shown({ face, message, calls, moment }: ShownProps): ReactNode {
+function shownAs(face: Face, message: UIMessage, calls: readonly CallFacts[], moment: Moment): ReactNode {
   if (face === 'JSON')
     return (
       <div className="turn">
         <LongText text={JSON.stringify(message, null, 2)} code />
       </div>
     );
-  if (face === 'Parts') return <Says message={message} calls={calls} />;
+  if (face === 'Parts') return partsOf(message, calls);
   if (face === 'Replay') return <ReplayOf {...moment} />;
   return <Revisions {...moment} message={message} />;
 }
 
-interface ShownProps {
-  readonly face: Face;
-  readonly message: UIMessage;
-  readonly calls: readonly CallFacts[];
-  readonly moment: Moment;
-}
-
-function Says({ message, calls }: Pick<ShownProps, 'message' | 'calls'>): ReactNode {
+function partsOf(message: UIMessage, calls: readonly CallFacts[]): ReactNode {
   const shown = message.parts.filter((part) => Object(part).type !== 'step-start');
   const tools = shown.filter(isTool);
   const told = calls.flatMap(({ toolMs = [] }) => toolMs);

@@ -48,7 +48,7 @@ export function NodeFacts({ node, message, calls, holders, versions, isOpen }: N
         </summary>
         <Facts facts={facts} />
       </details>
-      {calls.length > 1 && <Requests calls={calls} />}
+      {calls.length > 1 && requestsOf(calls)}
       <details className="more">
         <summary>Ids and place</summary>
         <Facts facts={ids} />
@@ -68,7 +68,7 @@ interface NodeFactsProps {
 }
 
 /** The requests of an answer: a continued one has several. */
-function Requests({ calls }: { readonly calls: readonly CallFacts[] }): ReactNode {
+function requestsOf(calls: readonly CallFacts[]): ReactNode {
   return (
     <details className="more">
       <summary>{counted(calls.length, 'request')}</summary>

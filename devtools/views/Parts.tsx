@@ -4,7 +4,7 @@ import type { HiddenMark } from 'contextree/tokens';
 import { type ReactNode, useState } from 'react';
 import { span } from '../amounts.ts';
 import { Guard } from '../Guard.tsx';
-import { chipsOf, Marked } from './Hidden.tsx';
+import { chipsOf, marked } from './Hidden.tsx';
 
 type MessagePart = UIMessage['parts'][number];
 
@@ -189,7 +189,7 @@ export function LongText({ text, code = false, marks }: LongTextProps): ReactNod
   return (
     <>
       <div className={code ? 'text code' : 'text'} dir="auto">
-        <Marked text={rest > 0 ? `${text.slice(0, CLIP)}…` : text} marks={marks} />
+        {marked(rest > 0 ? `${text.slice(0, CLIP)}…` : text, marks)}
       </div>
       {rest > 0 && (
         <button type="button" className="quiet" onClick={() => setWhole(true)}>

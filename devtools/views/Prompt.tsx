@@ -1,5 +1,5 @@
 import { type ReactNode, useState } from 'react';
-import type { NodeInfo } from 'contextree';
+import type { ContextEngine, NodeInfo } from 'contextree';
 import { Copy } from '../Copy.tsx';
 import { clock } from '../amounts.ts';
 import { Check, Scroll, Select } from '../kit.tsx';
@@ -10,11 +10,11 @@ import { requestAt, systemOf } from '../promptAt.ts';
 import { useRequests } from '../requests.ts';
 import type { ViewProps } from '../view.ts';
 import { Choice } from './Choice.tsx';
-import { Formats } from './Formats.tsx';
+import { formatsOf } from './Formats.tsx';
 import { Messages } from './Messages.tsx';
 import { PromptDifference } from './PromptDifference.tsx';
-import { HiddenNote } from './Hidden.tsx';
-import { Size, tokensOf } from './Size.tsx';
+import { hiddenNote } from './Hidden.tsx';
+import { sizeOf, tokensOf } from './Size.tsx';
 import { ModelPicker } from './ModelPicker.tsx';
 import { SystemPrompt } from './SystemPrompt.tsx';
 
@@ -83,8 +83,8 @@ export function Prompt(props: ViewProps): ReactNode {
         )}
       </div>
       {instead(made, 'The prompt could not be made', 'Rendering the prompt…')}
-      {value && look === 'Prompt' && <Sent answer={value} engine={engine} />}
-      {value && look === 'Formats' && <Formats answer={value} />}
+      {value && look === 'Prompt' && sentOf(value, engine)}
+      {value && look === 'Formats' && formatsOf(value)}
       {value && look === 'Difference' && <PromptDifference answer={value} {...props} />}
       {value && (
         <footer className="bar">
@@ -114,12 +114,12 @@ function headingOf({ kind, request }: PromptAnswer, node: NodeInfo | undefined):
   );
 }
 
-function Sent({ answer, engine }: Pick<ViewProps, 'engine'> & { readonly answer: PromptAnswer }): ReactNode {
+function sentOf(answer: PromptAnswer, engine: ContextEngine): ReactNode {
   const { messages, estimate, kind } = answer;
   return (
     <Scroll label={kind === 'recorded' ? 'What was sent' : 'What would be sent'}>
-      <Size estimate={estimate} />
-      <HiddenNote estimate={estimate} />
+      {sizeOf(estimate)}
+      {hiddenNote(estimate)}
       <SystemPrompt answer={answer} engine={engine} />
       <Messages messages={messages} estimate={estimate} />
     </Scroll>

@@ -36,7 +36,7 @@ export function PromptDifference({ answer, engine, state, sight }: DifferencePro
       </p>
       {base === undefined && <p className="words">There is no turn before this one.</p>}
       {other.error && instead(other, 'The other prompt could not be made')}
-      {base !== undefined && other.value && <Difference before={other.value} after={answer} />}
+      {base !== undefined && other.value && differenceOf(other.value, answer)}
     </Scroll>
   );
 }
@@ -45,7 +45,7 @@ interface DifferenceProps extends Pick<ViewProps, 'engine' | 'state' | 'sight'> 
   readonly answer: PromptAt;
 }
 
-function Difference({ before, after }: { readonly before: PromptAt; readonly after: PromptAt }): ReactNode {
+function differenceOf(before: PromptAt, after: PromptAt): ReactNode {
   const [was, is] = [systemOf(before), systemOf(after)];
   const rows = messageChanges(before.messages, after.messages);
   const changed = rows.filter(({ kind }) => kind !== 'same');

@@ -5,7 +5,7 @@ import { exactly } from '../figures.ts';
 import { Meter } from './Meter.tsx';
 
 /** The size of a prompt: tokens, cost, and how much of the model's window it fills. */
-export function Size({ estimate }: { readonly estimate: EstimateResult }): ReactNode {
+export function sizeOf(estimate: EstimateResult): ReactNode {
   const { limits, cost, asOf, spent } = estimate;
   return (
     <section className="inset" aria-label="Size">

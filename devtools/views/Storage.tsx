@@ -23,8 +23,8 @@ export function Storage({ engine, state, onOpen }: ViewProps): ReactNode {
   return (
     <Scroll label="Storage">
       {answer.error && instead(answer, 'The store could not be counted')}
-      <Place state={state} figures={value} />
-      {value && <Site figures={value} engine={engine} onKeep={again} />}
+      {placeOf(state, value)}
+      {value && siteOf(engine, value, again)}
       <Kinds engine={engine} figures={value} onCount={again} />
       <Writes engine={engine} />
       <Tabs engine={engine} state={state} />
@@ -39,12 +39,10 @@ const PLACES: Readonly<Record<string, string>> = {
   custom: 'In a store of the app',
 };
 
-interface PlaceProps extends Pick<ViewProps, 'state'> {
-  readonly figures: StorageFigures | undefined;
-}
-
-function Place({ state, figures }: PlaceProps): ReactNode {
-  const { saveState, persistence } = state;
+function placeOf(
+  { saveState, persistence }: ViewProps['state'],
+  figures: StorageFigures | undefined,
+): ReactNode {
   return section('Where', [
     ['Kept', PLACES[persistence] ?? persistence],
     ['Saved', savedAs(saveState)],
@@ -54,7 +52,7 @@ function Place({ state, figures }: PlaceProps): ReactNode {
   ]);
 }
 
-function savedAs({ state, pending, error }: PlaceProps['state']['saveState']): string {
+function savedAs({ state, pending, error }: ViewProps['state']['saveState']): string {
   if (state === 'error') return `no, ${exactly(pending)} wait: ${error?.message ?? ''}`;
   return state === 'saving' ? 'under way' : 'all of it';
 }
@@ -68,14 +66,8 @@ function section(title: string, facts: readonly Fact[]): ReactNode {
   );
 }
 
-interface SiteProps {
-  readonly engine: ContextEngine;
-  readonly figures: StorageFigures;
-  readonly onKeep: () => void;
-}
-
 /** How many bytes the browser allows this site, and whether it may clear them. */
-function Site({ engine, figures, onKeep }: SiteProps): ReactNode {
+function siteOf(engine: ContextEngine, figures: StorageFigures, onKeep: () => void): ReactNode {
   const { usage = 0, quota, persisted } = figures;
   if (figures.usage === undefined && persisted === undefined) return null;
   const keep = (): void => {
@@ -240,12 +232,9 @@ function Integrity({ engine, onOpen }: Pick<ViewProps, 'engine' | 'onOpen'>): Re
       {result && result.findings.length > 0 && (
         <ul>
           {result.findings.slice(0, MOST).map((finding, i) => (
-            <Item
-              key={i}
-              finding={finding}
-              isRepair={result.isRepair}
-              onShow={(node) => onOpen('Graph', { node })}
-            />
+            <li key={i} className="turn">
+              {sayingOf(finding, result.isRepair, (node) => onOpen('Graph', { node }))}
+            </li>
           ))}
         </ul>
       )}
@@ -270,16 +259,13 @@ function summary({ findings, isRepair }: Checked, mends: number): string {
   return `${all}; a repair would mend ${exactly(mends)}, and throw nothing away.`;
 }
 
-interface ItemProps {
-  readonly finding: Finding;
-  readonly isRepair: boolean;
-  readonly onShow: (key: string) => void;
-}
-
-function Item({ finding, isRepair, onShow }: ItemProps): ReactNode {
-  const { kind, id, text, key, mends } = finding;
+function sayingOf(
+  { kind, id, text, key, mends }: Finding,
+  isRepair: boolean,
+  onShow: (key: string) => void,
+): ReactNode {
   return (
-    <li className="turn">
+    <>
       <strong>{kind}</strong> {!text.includes(id) && <span dir="auto">{id}</span>} {text}{' '}
       {mends && <span className="state">{isRepair ? 'mended' : 'can be mended'}</span>}{' '}
       {key !== undefined && (
@@ -287,6 +273,6 @@ function Item({ finding, isRepair, onShow }: ItemProps): ReactNode {
           Show in Graph
         </button>
       )}
-    </li>
+    </>
   );
 }

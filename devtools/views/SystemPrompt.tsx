@@ -6,7 +6,7 @@ import { type ReactNode, useRef, useState } from 'react';
 import type { PromptAnswer } from '../promptAnswer.ts';
 import type { PromptPiece } from '../promptAt.ts';
 import type { ViewProps } from '../view.ts';
-import { Marked } from './Hidden.tsx';
+import { marked } from './Hidden.tsx';
 import { shareOf } from './Size.tsx';
 
 /** The system prompt: its fragments, and its text, in which each of them is highlighted; a click goes both ways. */
@@ -121,7 +121,7 @@ interface PieceProps {
 
 function Piece({ piece, marks, index, isSelected, onSelect }: PieceProps): ReactNode {
   const { text, fragment } = piece;
-  if (!fragment) return <Marked text={text} marks={marks} />;
+  if (!fragment) return marked(text, marks);
   const onSelected = (): void => onSelect(fragment);
   return (
     <span
@@ -133,7 +133,7 @@ function Piece({ piece, marks, index, isSelected, onSelect }: PieceProps): React
       onClick={onSelected}
       onKeyDown={keys({ Enter: onSelected, ' ': onSelected })}
     >
-      <Marked text={text} marks={marks} />
+      {marked(text, marks)}
     </span>
   );
 }
