@@ -30,9 +30,7 @@ export function MenuItems({ id, label, groups, onClose }: MenuItemsProps): React
           <span className="muted" aria-hidden="true">
             {name}
           </span>
-          {items.map((item) => (
-            <Item key={item.label} {...item} onClose={onClose} />
-          ))}
+          {items.map((item) => itemOf(item, onClose))}
         </div>
       ))}
     </div>
@@ -46,11 +44,11 @@ interface MenuItemsProps {
   readonly onClose: () => void;
 }
 
-function Item(item: MenuItem & { readonly onClose: () => void }): ReactNode {
-  const { label, run, isChosen, isOneOf = true, off, onClose } = item;
+function itemOf({ label, run, isChosen, isOneOf = true, off }: MenuItem, onClose: () => void): ReactNode {
   const choice = isOneOf ? 'menuitemradio' : 'menuitemcheckbox';
   return (
     <button
+      key={label}
       type="button"
       role={isChosen === undefined ? 'menuitem' : choice}
       aria-checked={isChosen}

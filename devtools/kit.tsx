@@ -89,9 +89,9 @@ interface SelectProps {
 }
 
 /** Facts in two columns; those without a value are left out. */
-export function Facts({ label, className = '', facts }: FactsProps): ReactNode {
+export function factList(facts: readonly Fact[], label?: string): ReactNode {
   return (
-    <dl className={`facts ${className}`} aria-label={label}>
+    <dl className="facts" aria-label={label}>
       {facts.map(
         ([name, value]) =>
           value !== undefined && (
@@ -107,12 +107,6 @@ export function Facts({ label, className = '', facts }: FactsProps): ReactNode {
   );
 }
 
-interface FactsProps {
-  readonly label?: string;
-  readonly className?: string;
-  readonly facts: readonly Fact[];
-}
-
 export type Fact = readonly [name: string, value: ReactNode];
 
 /** The value of a fact that nobody told, where one would look for it. */
@@ -124,7 +118,7 @@ export function dashed(...facts: readonly (string | false | null | undefined)[])
 }
 
 /** Shows the next `step` of those that are `left` of a cut list; nothing where none are. */
-export function More({ step, left, where, onMore }: MoreProps): ReactNode {
+export function more(step: number, left: number, where: 'earlier' | 'more', onMore: () => void): ReactNode {
   if (left <= 0) return null;
   return (
     <p className="words">
@@ -133,13 +127,6 @@ export function More({ step, left, where, onMore }: MoreProps): ReactNode {
       </button>
     </p>
   );
-}
-
-interface MoreProps {
-  readonly step: number;
-  readonly left: number;
-  readonly where: 'earlier' | 'more';
-  readonly onMore: () => void;
 }
 
 /** A field for words to search for, which Escape empties, and its hits, if there are any to go through. */

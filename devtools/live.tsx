@@ -25,14 +25,14 @@ export function useAnswer<T>(question: Question<T>, moment: readonly unknown[]):
 }
 
 /** What to show in place of an answer: that it is awaited, or why there is none. */
-export function instead({ value, error }: Answer<unknown>, failed: string, awaited = 'Loading…'): ReactNode {
+export function instead({ value, error }: Answer<unknown>, failed: string): ReactNode {
   if (error)
     return (
       <Alert>
         {failed}: {error.message}
       </Alert>
     );
-  return value === undefined && <p className="words grow">{awaited}</p>;
+  return value === undefined && <p className="words grow">Loading…</p>;
 }
 
 class Queue<T> {

@@ -21,7 +21,7 @@ export function useChanges(before: string, after: string): Answer<readonly Chang
 /** Changes in one text; with a side, what that one says. */
 export function runsOf(changes: Answer<readonly Change[]>, side?: 'before' | 'after'): ReactNode {
   const { value } = changes;
-  if (!value) return instead(changes, 'The words could not be compared', 'Comparing…');
+  if (!value) return instead(changes, 'The words could not be compared');
   const away = side === undefined ? undefined : side === 'before' ? 'added' : 'removed';
   return (
     <div className="text" dir="auto">

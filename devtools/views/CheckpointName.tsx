@@ -1,14 +1,13 @@
-import { type KeyboardEvent, type ReactNode, useEffect, useRef } from 'react';
+import { type ReactNode, useEffect, useRef } from 'react';
+import { keys } from '../kit.tsx';
 
 /** The field for the name of a new checkpoint, in its row. */
 export function CheckpointName({ onName, onClose }: CheckpointNameProps): ReactNode {
   const input = useRef<HTMLInputElement>(null);
   useEffect(() => input.current?.focus(), []);
-  const onKeyDown = (event: KeyboardEvent): void => {
-    if (event.key !== 'Enter' && event.key !== 'Escape') return;
-    event.preventDefault();
-    const name = input.current?.value.trim() ?? '';
-    if (event.key === 'Enter' && name !== '') onName(name);
+  const take = (): void => {
+    const name = input.current?.value.trim();
+    if (name) onName(name);
     onClose();
   };
   return (
@@ -18,7 +17,7 @@ export function CheckpointName({ onName, onClose }: CheckpointNameProps): ReactN
       aria-label="Name of the checkpoint"
       placeholder="Name it, Enter"
       dir="auto"
-      onKeyDown={onKeyDown}
+      onKeyDown={(event) => keys({ Enter: take, Escape: onClose })(event)}
       onBlur={onClose}
     />
   );

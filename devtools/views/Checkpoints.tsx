@@ -1,7 +1,7 @@
 import { counted } from '../figures.ts';
 import { keys } from '../kit.tsx';
 import type { CheckpointInfo, ContextEngine } from 'contextree';
-import { type KeyboardEvent, type ReactNode, useEffect, useRef, useState } from 'react';
+import { type ReactNode, useEffect, useRef, useState } from 'react';
 import { useAttempt } from '../attempt.tsx';
 import { expectBranching } from '../branching.ts';
 import { plainLine } from '../plainLine.ts';
@@ -102,12 +102,17 @@ function Rename({ name, onName, onCancel }: RenameProps): ReactNode {
   const input = useRef<HTMLInputElement>(null);
   useEffect(() => input.current?.select(), []);
   const take = (): void => onName(input.current?.value.trim() ?? '');
-  const onKeyDown = (event: KeyboardEvent): void => keys({ Enter: take, Escape: onCancel })(event);
   return (
     <footer className="bar">
       <label className="grow">
         Name{' '}
-        <input ref={input} className="grow" defaultValue={name} autoComplete="off" onKeyDown={onKeyDown} />
+        <input
+          ref={input}
+          className="grow"
+          defaultValue={name}
+          autoComplete="off"
+          onKeyDown={(event) => keys({ Enter: take, Escape: onCancel })(event)}
+        />
       </label>
       <button type="button" onClick={take}>
         Rename

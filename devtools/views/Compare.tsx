@@ -2,7 +2,7 @@ import type { Comparison, ContextEngine, EngineState } from 'contextree';
 import { type ReactNode, useMemo, useState } from 'react';
 import { dollars, span } from '../amounts.ts';
 import { count, counted } from '../figures.ts';
-import { dashed, More, Scroll, Select } from '../kit.tsx';
+import { dashed, more, Scroll, Select } from '../kit.tsx';
 import { instead, useAnswer } from '../live.tsx';
 import { wordsOf } from '../messageText.ts';
 import { useNarrow } from '../narrow.ts';
@@ -103,7 +103,7 @@ interface ComparedProps extends Ends, Pick<ViewProps, 'onOpen'> {
 function Compared({ engine, revision, a, b, onOpen }: ComparedProps): ReactNode {
   const answer = useAnswer(() => engine.compare(a, b), [engine, revision, a, b]);
   const { value } = answer;
-  if (!value) return instead(answer, 'They could not be compared', 'Comparing…');
+  if (!value) return instead(answer, 'They could not be compared');
   return (
     <Scroll label="How they differ">
       {totalsOf(value.totals)}
@@ -190,7 +190,7 @@ function Turns({ turns, onOpen }: Pick<Comparison, 'turns'> & Pick<ViewProps, 'o
           </li>
         ))}
       </ol>
-      <More step={PAGE} left={left} where="more" onMore={() => show(shown + PAGE)} />
+      {more(PAGE, left, 'more', () => show(shown + PAGE))}
     </>
   );
 }

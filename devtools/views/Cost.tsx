@@ -1,5 +1,5 @@
 import { type ReactNode, useState } from 'react';
-import { More, Scroll } from '../kit.tsx';
+import { more, Scroll } from '../kit.tsx';
 import { instead, useAnswer } from '../live.tsx';
 import { useRequests } from '../requests.ts';
 import { type CostAnswer, type Spent, type TurnCost, turnCosts } from '../turnCosts.ts';
@@ -47,7 +47,7 @@ export function Cost({ engine, state, modelId, sight, onLook, onOpen }: ViewProp
           </button>
         )}
       </div>
-      {instead(answer, 'The costs could not be worked out', 'Adding it up…')}
+      {instead(answer, 'The costs could not be worked out')}
       {value && (
         <Scroll label="Costs">
           {spendings(value, whatIf)}
@@ -55,17 +55,13 @@ export function Cost({ engine, state, modelId, sight, onLook, onOpen }: ViewProp
           {value.turns.length > 0 && legend()}
           <ol aria-label="Turns, newest first">
             {value.turns.map((turn) => (
-              <Turn
-                key={turn.key}
-                turn={turn}
-                isHere={turn.key === node}
-                onShow={() => onOpen('Prompt', { node: turn.key })}
-              >
+              <li key={turn.key} className={turn.key === node ? 'turn cursor' : 'turn'}>
+                {turnOf(turn, () => onOpen('Prompt', { node: turn.key }))}
                 <Cache engine={engine} turn={turn} requests={requests} whatIf={whatIf} />
-              </Turn>
+              </li>
             ))}
           </ol>
-          <More step={SHOWN} left={value.earlier} where="earlier" onMore={() => setShown(shown + SHOWN)} />
+          {more(SHOWN, value.earlier, 'earlier', () => setShown(shown + SHOWN))}
         </Scroll>
       )}
     </>
@@ -125,17 +121,10 @@ function legend(): ReactNode {
   );
 }
 
-interface TurnProps {
-  readonly turn: TurnCost;
-  readonly isHere: boolean;
-  readonly onShow: () => void;
-  readonly children: ReactNode;
-}
-
-function Turn({ turn, isHere, onShow, children }: TurnProps): ReactNode {
+function turnOf(turn: TurnCost, onShow: () => void): ReactNode {
   const { question, model, cost, told } = turn;
   return (
-    <li className={isHere ? 'turn cursor' : 'turn'}>
+    <>
       <div className="role">
         <button type="button" className="quiet ellipsis" dir="auto" onClick={onShow}>
           {question || 'an answer to no question'}
@@ -149,8 +138,7 @@ function Turn({ turn, isHere, onShow, children }: TurnProps): ReactNode {
           ? ` - ${exactly(told.input)} in${told.cacheRead === undefined ? '' : `, ${exactly(told.cacheRead)} of them cached`}, ${exactly(told.output)} out`
           : ' - usage not told'}
       </p>
-      {children}
-    </li>
+    </>
   );
 }
 

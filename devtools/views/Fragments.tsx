@@ -15,7 +15,7 @@ export function Fragments({ engine, state, modelId, tokenizer }: ViewProps): Rea
   if (fragments.length === 0 && pending.length === 0)
     return <p className="words">No fragments. Each that set() or useFragments() adds will be a row here.</p>;
   const { value } = answer;
-  if (!value) return instead(answer, 'The fragments could not be counted', 'Counting…');
+  if (!value) return instead(answer, 'The fragments could not be counted');
   return (
     <>
       {sizeOf(value.estimate)}

@@ -1,4 +1,4 @@
-import { Facts } from '../kit.tsx';
+import { type Fact, factList } from '../kit.tsx';
 import type { ReactNode } from 'react';
 
 /** The keys of the list while it has the focus. */
@@ -21,16 +21,12 @@ const KEYS: readonly (readonly [keys: string, does: string])[] = [
 
 /** All keys of the graph; `branchOff` is the reason why one of them is disabled. */
 export function keysHelp(branchOff: string | undefined): ReactNode {
-  return (
-    <Facts
-      label="Keys"
-      facts={KEYS.map(([keys, does]) => [
-        keys,
-        <>
-          {does}
-          {keys === 'b' && branchOff !== undefined && <span className="warn"> - off: {branchOff}</span>}
-        </>,
-      ])}
-    />
-  );
+  const facts = KEYS.map(([keys, does]): Fact => [
+    keys,
+    <>
+      {does}
+      {keys === 'b' && branchOff !== undefined && <span className="warn"> - off: {branchOff}</span>}
+    </>,
+  ]);
+  return factList(facts, 'Keys');
 }

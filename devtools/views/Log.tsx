@@ -6,7 +6,7 @@ import { Take } from '../Copy.tsx';
 import { clockTime, duration, eventLine, keyOfEvent } from '../eventLine.ts';
 import { type Logged, logOf, useEvents } from '../events.ts';
 import type { ViewProps } from '../view.ts';
-import { Choice } from './Choice.tsx';
+import { choice } from './choice.tsx';
 import { History } from './History.tsx';
 import { List } from './List.tsx';
 
@@ -15,7 +15,7 @@ const PARTS = ['Events', 'History'] as const;
 /** The events of the engine since the panel was opened, and the chat's history, step by step. */
 export function Log(props: ViewProps): ReactNode {
   const [part, setPart] = useState<(typeof PARTS)[number]>('Events');
-  const parts = <Choice label="What to show" options={PARTS} value={part} onChange={setPart} />;
+  const parts = choice(PARTS, part, setPart, 'What to show');
   return part === 'Events' ? <Events {...props} parts={parts} /> : <History {...props} parts={parts} />;
 }
 

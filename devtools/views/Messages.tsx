@@ -1,4 +1,4 @@
-import { More } from '../kit.tsx';
+import { more } from '../kit.tsx';
 import type { EstimateResult } from 'contextree';
 import type { HiddenMark } from 'contextree/tokens';
 import { type ReactNode, useState } from 'react';
@@ -19,7 +19,7 @@ export function Messages({ messages, estimate }: Pick<PromptAnswer, 'messages' |
         Messages <span className="muted">{messages.length}</span>
       </h2>
       {messages.length === 0 && <p className="words">No messages yet.</p>}
-      <More step={SHOWN} left={earlier} where="earlier" onMore={() => setShown(shown + SHOWN)} />
+      {more(SHOWN, earlier, 'earlier', () => setShown(shown + SHOWN))}
       <ol start={earlier + 1}>
         {messages.slice(earlier).map((message, i) => (
           <li key={message.id} className="turn">

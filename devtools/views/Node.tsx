@@ -1,6 +1,6 @@
 import { Alert } from '../attempt.tsx';
 import { Scroll } from '../kit.tsx';
-import { Choice } from './Choice.tsx';
+import { choice } from './choice.tsx';
 import type { UIMessage } from 'ai';
 import type { CallFacts, ContextEngine, NodeInfo, Versions } from 'contextree';
 import { type ReactNode, useEffect, useMemo, useRef, useState } from 'react';
@@ -80,11 +80,7 @@ export function Node(props: NodeProps): ReactNode {
           isOpen={!onBack}
         />
         {error && <Alert>The message could not be read: {error.message}</Alert>}
-        {value && (
-          <div className="bar">
-            <Choice options={FACES} value={face} onChange={setFace} />
-          </div>
-        )}
+        {value && <div className="bar">{choice(FACES, face, setFace)}</div>}
         {value && shownAs(face, value, calls, moment)}
         {value === null && !error && <p className="words">Its words are lost.</p>}
       </Scroll>

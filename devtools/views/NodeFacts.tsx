@@ -3,7 +3,7 @@ import type { CallFacts, ContextEngine, EngineState, NodeInfo, Versions } from '
 import type { ReactNode } from 'react';
 import { span } from '../amounts.ts';
 import { count, counted } from '../figures.ts';
-import { dashed, type Fact, Facts, NOT_TOLD } from '../kit.tsx';
+import { dashed, type Fact, factList, NOT_TOLD } from '../kit.tsx';
 import { modelNamed } from '../promptAnswer.ts';
 import { estimateOf } from '../tokens.ts';
 
@@ -46,12 +46,12 @@ export function NodeFacts({ node, message, calls, holders, versions, isOpen }: N
             last && span(last.ms),
           )}
         </summary>
-        <Facts facts={facts} />
+        {factList(facts)}
       </details>
       {calls.length > 1 && requestsOf(calls)}
       <details className="more">
         <summary>Ids and place</summary>
-        <Facts facts={ids} />
+        {factList(ids)}
       </details>
     </>
   );

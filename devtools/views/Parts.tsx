@@ -19,54 +19,48 @@ interface PartProps {
 export function Part(props: PartProps): ReactNode {
   const { part } = props;
   return (
-    <Guard renderFailure={() => <Labelled label="damaged part" code={json(part)} />}>
+    <Guard renderFailure={() => labelled('damaged part', code(json(part)))}>
       <Drawn {...props} />
     </Guard>
   );
 }
 
 function Drawn({ part, marks = [], ms }: PartProps): ReactNode {
-  if (typeof part !== 'object' || part === null) return <Labelled label="damaged part" code={json(part)} />;
+  if (typeof part !== 'object' || part === null) return labelled('damaged part', code(json(part)));
   switch (part.type) {
     case 'step-start':
       return null;
     case 'text':
       return <LongText text={part.text} marks={marks} />;
     case 'reasoning':
-      return <Labelled label="reasoning" text={part.text} marks={marks} />;
+      return labelled('reasoning', <LongText text={part.text} marks={marks} />);
     case 'file':
-      return <File {...part} />;
+      return fileOf(part);
     case 'source-url':
-      return <Labelled label={`source - ${part.title ?? part.sourceId}`}>{addressOf(part.url)}</Labelled>;
+      return labelled(`source - ${part.title ?? part.sourceId}`, addressOf(part.url));
     case 'source-document':
-      return <Labelled label={dashed('source', part.title, part.filename, part.mediaType)} />;
+      return labelled(dashed('source', part.title, part.filename, part.mediaType));
     default:
       return (
         <>
-          {isTool(part) ? <Tool part={part} ms={ms} /> : dataOf(part)}
+          {isTool(part) ? toolOf(part, ms) : dataOf(part)}
           {chipsOf(marks)}
         </>
       );
   }
 }
 
-interface LabelledProps {
-  readonly label: ReactNode;
-  readonly text?: string;
-  readonly code?: string;
-  readonly marks?: readonly HiddenMark[];
-  readonly children?: ReactNode;
-}
-
-function Labelled({ label, text, code, marks, children }: LabelledProps): ReactNode {
+function labelled(label: ReactNode, content?: ReactNode): ReactNode {
   return (
     <div className="part">
       <span className="muted">{label}</span>
-      {text !== undefined && <LongText text={text} marks={marks} />}
-      {code !== undefined && <LongText text={code} code />}
-      {children}
+      {content}
     </div>
   );
+}
+
+function code(text: string): ReactNode {
+  return <LongText text={text} code />;
 }
 
 /** A tool call: its input, its output, and its state. */
@@ -86,21 +80,18 @@ export function isTool(part: unknown): part is ToolPart {
   return Object(part).toolCallId !== undefined;
 }
 
-function Tool({ part, ms }: { readonly part: ToolPart; readonly ms: PartProps['ms'] }): ReactNode {
+function toolOf(part: ToolPart, ms: PartProps['ms']): ReactNode {
   const { type, toolName = type.replace('tool-', ''), state, output, errorText, approval } = part;
   const input = part.input ?? part.rawInput;
   const took = ms === undefined ? undefined : ms === null ? 'duration not told' : span(ms);
-  return (
-    <Labelled
-      label={
-        <>
-          tool <strong>{toolName}</strong> - <span className={state}>{TOOL_STATES[state] ?? state}</span>
-          {took && ` - ${took}`}
-          {approval?.approved !== undefined && ` - ${approval.approved ? 'approved' : 'denied'}`}
-          {approval?.reason && `: ${approval.reason}`}
-        </>
-      }
-    >
+  return labelled(
+    <>
+      tool <strong>{toolName}</strong> - <span className={state}>{TOOL_STATES[state] ?? state}</span>
+      {took && ` - ${took}`}
+      {approval?.approved !== undefined && ` - ${approval.approved ? 'approved' : 'denied'}`}
+      {approval?.reason && `: ${approval.reason}`}
+    </>,
+    <>
       {sideOf('input', input)}
       {sideOf('output', output)}
       {errorText !== undefined && (
@@ -108,7 +99,7 @@ function Tool({ part, ms }: { readonly part: ToolPart; readonly ms: PartProps['m
           {errorText}
         </p>
       )}
-    </Labelled>
+    </>,
   );
 }
 
@@ -127,7 +118,7 @@ function sideOf(name: string, value: unknown): ReactNode {
     value !== undefined && (
       <div className="side">
         <span className="muted">{name}</span>
-        <LongText text={typeof value === 'string' ? value : json(value)} code />
+        {code(typeof value === 'string' ? value : json(value))}
       </div>
     )
   );
@@ -136,21 +127,20 @@ function sideOf(name: string, value: unknown): ReactNode {
 /** Data that an app sends with an answer, and parts of unknown types. */
 function dataOf(part: object): ReactNode {
   const { type, data, ...rest } = part as { type: string; data?: unknown };
-  return <Labelled label={type} code={json(type.startsWith('data-') ? data : rest)} />;
+  return labelled(type, code(json(type.startsWith('data-') ? data : rest)));
 }
 
 /** A picture is shown if it is in the message: the devtools load nothing from elsewhere. */
-function File({ url, mediaType, filename }: Extract<MessagePart, { type: 'file' }>): ReactNode {
+function fileOf({ url, mediaType, filename }: Extract<MessagePart, { type: 'file' }>): ReactNode {
   const isHere = url.startsWith('data:');
   const kilobytes = isHere && `${Math.ceil((url.length * 3) / 4 / 1024)} kB`;
-  return (
-    <Labelled label={dashed('file', filename, mediaType, kilobytes)}>
-      {isHere && /^data:image\/(?!svg)/.test(url) ? (
-        <img src={url} alt={filename ?? ''} />
-      ) : (
-        addressOf(isHere ? `${url.slice(0, 80)}…` : url)
-      )}
-    </Labelled>
+  return labelled(
+    dashed('file', filename, mediaType, kilobytes),
+    isHere && /^data:image\/(?!svg)/.test(url) ? (
+      <img src={url} alt={filename ?? ''} />
+    ) : (
+      addressOf(isHere ? `${url.slice(0, 80)}…` : url)
+    ),
   );
 }
 

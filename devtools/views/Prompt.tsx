@@ -9,7 +9,7 @@ import { answerPrompt, type Format, FORMATS, modelIn, type PromptAnswer } from '
 import { requestAt, systemOf } from '../promptAt.ts';
 import { useRequests } from '../requests.ts';
 import type { ViewProps } from '../view.ts';
-import { Choice } from './Choice.tsx';
+import { choice } from './choice.tsx';
 import { formatsOf } from './Formats.tsx';
 import { Messages } from './Messages.tsx';
 import { PromptDifference } from './PromptDifference.tsx';
@@ -47,7 +47,7 @@ export function Prompt(props: ViewProps): ReactNode {
   return (
     <>
       <div className="bar">
-        <Choice options={LOOKS} value={look} onChange={setLook} />
+        {choice(LOOKS, look, setLook)}
         {formats && look === 'Prompt' && (
           <label>
             Format{' '}
@@ -82,7 +82,7 @@ export function Prompt(props: ViewProps): ReactNode {
           </button>
         )}
       </div>
-      {instead(made, 'The prompt could not be made', 'Rendering the prompt…')}
+      {instead(made, 'The prompt could not be made')}
       {value && look === 'Prompt' && sentOf(value, engine)}
       {value && look === 'Formats' && formatsOf(value)}
       {value && look === 'Difference' && <PromptDifference answer={value} {...props} />}

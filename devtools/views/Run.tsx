@@ -9,7 +9,7 @@ import { useRequests } from '../requests.ts';
 import { readMessage } from '../readMessage.ts';
 import { useRuns } from '../runs.ts';
 import type { ViewProps } from '../view.ts';
-import { Choice } from './Choice.tsx';
+import { choice } from './choice.tsx';
 import { Recorded } from './Recorded.tsx';
 import { type Ground, RunForm } from './RunForm.tsx';
 import { RunResults } from './RunResults.tsx';
@@ -21,9 +21,7 @@ export function Run(props: ViewProps): ReactNode {
   const [part, setPart] = useState<(typeof PARTS)[number]>('Ask again');
   return (
     <>
-      <div className="bar">
-        <Choice options={PARTS} value={part} onChange={setPart} />
-      </div>
+      <div className="bar">{choice(PARTS, part, setPart)}</div>
       {part === 'Ask again' ? <Ask {...props} /> : <Recorded {...props} />}
     </>
   );

@@ -37,7 +37,7 @@ export function Snapshot({ engine, state, sight, onLook, onFile }: ViewProps): R
           </button>
         </div>
       )}
-      {instead(answer, 'The snapshot could not be taken', 'Taking a snapshot…')}
+      {instead(answer, 'The snapshot could not be taken')}
       {value && <Tree label="Snapshot" value={value} opened={opened} shown={shown} />}
       <SessionFile engine={engine} withSecrets={withSecrets} onFile={onFile} />
     </>

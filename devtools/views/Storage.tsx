@@ -1,4 +1,4 @@
-import { type Fact, Facts, Scroll } from '../kit.tsx';
+import { type Fact, factList, Scroll } from '../kit.tsx';
 import type { ContextEngine, Finding, StorageFigures } from 'contextree';
 import { type ReactNode, useMemo, useState } from 'react';
 import { useAttempt } from '../attempt.tsx';
@@ -61,7 +61,7 @@ function section(title: string, facts: readonly Fact[]): ReactNode {
   return (
     <section>
       <h2>{title}</h2>
-      <Facts facts={facts} />
+      {factList(facts)}
     </section>
   );
 }

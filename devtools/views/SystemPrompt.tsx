@@ -24,15 +24,23 @@ export function SystemPrompt({ answer, engine }: SystemPromptProps): ReactNode {
       <h2>System prompt {shareOf(estimate.systemPrompt, estimate)}</h2>
       {fragments.length > 0 && (
         <ul className="inset" aria-label="Fragments">
-          {fragments.map((fragment, i) => (
-            <FragmentRow
-              key={i}
-              {...{ fragment, engine, estimate }}
-              index={i}
-              isSelected={fragment === selected}
-              onSelect={() => select(fragment, 'text')}
-            />
-          ))}
+          {fragments.map((fragment, i) => {
+            const share = estimate.fragments[i];
+            return (
+              <li key={i} data-row={i}>
+                <button
+                  type="button"
+                  className="fragment"
+                  aria-pressed={fragment === selected}
+                  onClick={() => select(fragment, 'text')}
+                >
+                  <span className="name">{fragment.id ?? fragment.name}</span>
+                  {originOf(engine, fragment)}
+                  {share && shareOf(share, estimate)}
+                </button>
+              </li>
+            );
+          })}
         </ul>
       )}
       {!knowsPlaces && (
@@ -42,16 +50,24 @@ export function SystemPrompt({ answer, engine }: SystemPromptProps): ReactNode {
         <p className="words">No fragments, so no system prompt.</p>
       ) : (
         <pre className="text">
-          {marksOf(pieces, estimate.systemPrompt.hidden).map(({ piece, marks }, i) => (
-            <Piece
-              key={i}
-              piece={piece}
-              marks={marks}
-              index={piece.fragment ? fragments.indexOf(piece.fragment) : -1}
-              isSelected={piece.fragment !== undefined && piece.fragment === selected}
-              onSelect={(fragment) => select(fragment, 'row')}
-            />
-          ))}
+          {marksOf(pieces, estimate.systemPrompt.hidden).map(({ piece: { text, fragment }, marks }, i) => {
+            if (!fragment) return <span key={i}>{marked(text, marks)}</span>;
+            const onSelect = (): void => select(fragment, 'row');
+            return (
+              <span
+                key={i}
+                className="piece"
+                role="button"
+                tabIndex={0}
+                data-text={fragments.indexOf(fragment)}
+                aria-pressed={fragment === selected}
+                onClick={onSelect}
+                onKeyDown={(event) => keys({ Enter: onSelect, ' ': onSelect })(event)}
+              >
+                {marked(text, marks)}
+              </span>
+            );
+          })}
         </pre>
       )}
     </section>
@@ -60,34 +76,6 @@ export function SystemPrompt({ answer, engine }: SystemPromptProps): ReactNode {
 
 interface SystemPromptProps extends Pick<ViewProps, 'engine'> {
   readonly answer: PromptAnswer;
-}
-
-interface FragmentRowProps extends Pick<ViewProps, 'engine'>, Pick<PromptAnswer, 'estimate'> {
-  readonly fragment: ContextFragment;
-  readonly index: number;
-  readonly isSelected: boolean;
-  readonly onSelect: () => void;
-}
-
-/** A fragment: its name, where it came from and since when, and its tokens. */
-function FragmentRow({
-  fragment,
-  engine,
-  estimate,
-  index,
-  isSelected,
-  onSelect,
-}: FragmentRowProps): ReactNode {
-  const share = estimate.fragments[index];
-  return (
-    <li data-row={index}>
-      <button type="button" className="fragment" aria-pressed={isSelected} onClick={onSelect}>
-        <span className="name">{fragment.id ?? fragment.name}</span>
-        {originOf(engine, fragment)}
-        {share && shareOf(share, estimate)}
-      </button>
-    </li>
-  );
 }
 
 /** Where a fragment came from, and since when. */
@@ -107,33 +95,6 @@ function originOf(engine: ContextEngine, fragment: ContextFragment): ReactNode {
     <span className="origin grow" title={source}>
       {component === undefined ? by : `<${component}>`}
       {place !== undefined && ` ${place}`} since {clock(since)}
-    </span>
-  );
-}
-
-interface PieceProps {
-  readonly piece: PromptPiece;
-  readonly marks: readonly HiddenMark[];
-  readonly index: number;
-  readonly isSelected: boolean;
-  readonly onSelect: (fragment: ContextFragment) => void;
-}
-
-function Piece({ piece, marks, index, isSelected, onSelect }: PieceProps): ReactNode {
-  const { text, fragment } = piece;
-  if (!fragment) return marked(text, marks);
-  const onSelected = (): void => onSelect(fragment);
-  return (
-    <span
-      className="piece"
-      role="button"
-      tabIndex={0}
-      data-text={index}
-      aria-pressed={isSelected}
-      onClick={onSelected}
-      onKeyDown={keys({ Enter: onSelected, ' ': onSelected })}
-    >
-      {marked(text, marks)}
     </span>
   );
 }

@@ -55,9 +55,7 @@ export function Tree({ label, value, opened, shown, asideOf }: TreeProps): React
     >
       {(index, box) => {
         const row = rows[index] as TreeRow;
-        return (
-          <Item key={row.path} box={box} row={row} isCursor={index === cursor} aside={asideOf?.(row.path)} />
-        );
+        return itemOf(box, row, index === cursor, asideOf?.(row.path));
       }}
     </Rows>
   );
@@ -86,17 +84,11 @@ function parentRow(rows: readonly TreeRow[], from: number): number {
   return from;
 }
 
-interface ItemProps {
-  readonly box: RowBox;
-  readonly row: TreeRow;
-  readonly isCursor: boolean;
-  readonly aside: ReactNode;
-}
-
-function Item({ box, row, isCursor, aside }: ItemProps): ReactNode {
+function itemOf(box: RowBox, row: TreeRow, isCursor: boolean, aside: ReactNode): ReactNode {
   const sign = row.isOpen === undefined ? '' : row.isOpen ? '▾' : '▸';
   return (
     <div
+      key={row.path}
       {...box}
       className={isCursor ? 'row cursor' : 'row'}
       style={{ ...box.style, paddingLeft: 6 + (row.level - 1) * 12 }}

@@ -73,9 +73,7 @@ export async function open(
   await press(opener());
   await eventually(panel);
   if (tab) await press(panel().getByRole('tab', { name: tab }));
-  await eventually(() =>
-    expect(panel().queryByText(/^(Loading|Rendering the prompt|Taking a snapshot)…/)).toBeNull(),
-  );
+  await eventually(() => expect(panel().queryByText(/^(Loading|Reading the chat)…/)).toBeNull());
   return result;
 }
 

@@ -1,12 +1,12 @@
 import type { ReactNode } from 'react';
 
 /** A choice of one, as a row of buttons. */
-export function Choice<T extends string>({
+export function choice<T extends string>(
+  options: readonly T[],
+  value: T,
+  onChange: (value: T) => void,
   label = 'Show',
-  options,
-  value,
-  onChange,
-}: ChoiceProps<T>): ReactNode {
+): ReactNode {
   return (
     <div className="switch" role="group" aria-label={label}>
       {options.map((name) => (
@@ -16,11 +16,4 @@ export function Choice<T extends string>({
       ))}
     </div>
   );
-}
-
-interface ChoiceProps<T extends string> {
-  readonly label?: string;
-  readonly options: readonly T[];
-  readonly value: T;
-  readonly onChange: (value: T) => void;
 }
