@@ -2,7 +2,6 @@ import {
   compareAt,
   hasWords,
   isGone,
-  keptIfEqual,
   parentOf,
   holds,
   recordAt,
@@ -104,7 +103,7 @@ export class Branches {
     const { live, deleted } = this;
     const all = [...this.#records.values()].flatMap(({ ways }) => ways).toSorted(compareWays);
     const known = new Map([...live, ...deleted].map((way) => [way.id, way]));
-    const kept = (way: Way): Way => keptIfEqual(known.get(way.id), way);
+    const kept = (way: Way): Way => keptWay(known.get(way.id), way);
     const spared = all.every((way) => way.deleted) ? lastDeleted(all) : undefined;
     const isLive = (way: Way): boolean => !way.deleted || way === spared;
     const ways = all.filter(isLive);
@@ -134,6 +133,14 @@ function shownAs(way: Way, name: string): Way {
   if (way.name === name && !way.deleted) return way;
   const { deleted: _deleted, ...live } = way;
   return { ...live, name };
+}
+
+/** The known way, where it is equal. */
+function keptWay(known: Way | undefined, now: Way): Way {
+  if (!known || known === now) return now;
+  const isSame = known.end === now.end && known.head === now.head && known.name === now.name;
+  const isOld = known.at === now.at && known.createdAt === now.createdAt && known.deleted === now.deleted;
+  return isSame && isOld && known.isNamed === now.isNamed ? known : now;
 }
 
 /** The known list, where it holds the same. */

@@ -292,13 +292,6 @@ export function isVisible(record: MessageRecord, growingOf: GrowingOf = NO_GROWT
   return version.parts > 0 || (version.status === 'complete' && hasWords(version));
 }
 
-/** The known value, where all fields are equal: who selects it sees no change. */
-export function keptIfEqual<T extends object>(known: T | undefined, now: T): T {
-  const keys = Object.keys(now) as (keyof T)[];
-  const isSame = known && keys.length === Object.keys(known).length;
-  return isSame && keys.every((key) => known[key] === now[key]) ? known : now;
-}
-
 // ------------------------------------------------------------------ content
 
 /** The texts of a message as the person wrote them, in order, joined by a space: without what reminders added. */

@@ -6,7 +6,6 @@ import {
   type ChatValue,
   type MessageRecord,
   isVisible,
-  keptIfEqual,
   type GrowingOf,
 } from './graph.ts';
 import { infoOf } from './messages.ts';
@@ -46,8 +45,10 @@ export function graphData(
     nodes: records.toSorted(compareAt).map((record) => {
       const parent = shown(parentOf(chat, record));
       const { id, key, name: role, preview: content, createdAt } = infoOf(chat, record, growingOf);
-      const place = { parentId: parent?.id ?? null, parentKey: parent?.key ?? null, at: record.at };
-      const node = keptIfEqual(nodes.get(record), { id, key, role, content, createdAt, ...place });
+      const [parentId, parentKey] = [parent?.id ?? null, parent?.key ?? null];
+      const known = nodes.get(record);
+      if (known?.parentKey === parentKey && known.id === id && known.content === content) return known;
+      const node = { id, key, parentId, parentKey, role, content, createdAt, at: record.at };
       nodes.set(record, node);
       return node;
     }),

@@ -313,11 +313,14 @@ function attach(chat: WritableChat, message: Link, parent: Link | undefined): vo
   else chat.orphans.set(key, inOrder(chat.orphans.get(key) ?? [], message));
 }
 
-/** Adds a message to its siblings. Nearly every one comes last. */
+/** Adds a message to its siblings. Nearly every one comes last; for others a binary search finds the place. */
 function inOrder(siblings: Link[], message: Link): Link[] {
   if (siblings.length === 0) return [message];
-  const before = siblings.findLastIndex(({ record }) => compareAt(record, message.record) < 0);
-  siblings.splice(before + 1, 0, message);
+  let [from, to] = [0, siblings.length];
+  for (let at = to - 1; from < to; at = (from + to) >> 1)
+    if (compareAt((siblings[at] as Link).record, message.record) < 0) from = at + 1;
+    else to = at;
+  siblings.splice(to, 0, message);
   return siblings;
 }
 

@@ -2,7 +2,6 @@ import {
   grownVersion,
   isGone,
   isVisible,
-  keptIfEqual,
   NO_GROWTH,
   type GrowingOf,
   childrenOf,
@@ -64,12 +63,16 @@ export function infoOf(
   while (parent && isGone(parent)) parent = parentOf(chat, parent);
   const { id = record.id, parts, preview, rev } = grownVersion(record, growingOf);
   const { key, role: name, createdAt, seq, sources } = record;
-  const info = keptIfEqual<NodeInfo>(infos.get(record), {
+  const [parentKey, depth] = [parent?.key ?? null, depthOf(chat, key)];
+  const known = infos.get(record);
+  const isPlace = known?.id === id && known.parentKey === parentKey && known.depth === depth;
+  if (isPlace && known.parts === parts && known.preview === preview && known.status === status) return known;
+  const info: NodeInfo = {
     id,
     key,
     parentId: (parent && (shownVersion(parent).id ?? parent.id)) ?? null,
-    parentKey: parent?.key ?? null,
-    depth: depthOf(chat, key),
+    parentKey,
+    depth,
     name,
     type: 'message',
     createdAt,
@@ -79,7 +82,7 @@ export function infoOf(
     rev,
     ...(seq === undefined ? {} : { seq }),
     ...(sources ? { sources } : {}),
-  });
+  };
   infos.set(record, info);
   return info;
 }
