@@ -110,11 +110,8 @@ function codecFor(
 ): BoundCodec {
   return {
     encode: () => {
-      const fields = fieldsFrom(type, fragment.data);
-      const flat = picked(type, own(fields), (value, field) =>
-        checked(type, field, encode(value, options, field.kind === '*')),
-      );
-      return { type, ...flat };
+      const flat = fieldsFrom(type, fragment.data);
+      return { type, ...fieldsIn(type, flat, (value, { kind }) => encode(value, options, kind === '*')) };
     },
     decode: () => fragment.data,
     [BIND]: (copy, how) => codecFor(type, copy, how),
@@ -124,35 +121,30 @@ function codecFor(
 function serialize(fragment: ContextFragment, options: SerializeOptions): SerializedFragment {
   const { name, codec } = fragment;
   if (isMessageFragment(fragment)) throw messageError(name);
-  const shown = reasonOf(name);
-  const subject = `Fragment "${shown}"`;
-  const entry = own(options.registry)(name);
-  if (entry?.fromFragment) {
-    const write = (): unknown => entry.fromFragment?.(fragment, options);
-    return checkForm(asked(subject, 'registry', write), name, options);
-  }
-  if (!codec)
-    throw error(own(FORMS)(name) ? `${subject} is missing codec` : `Unsupported fragment name: ${shown}`, {
+  const subject = `Fragment "${reasonOf(name)}"`;
+  const entry = entryOf(name, options);
+  const isWritten = entry?.fromFragment !== undefined;
+  if (!isWritten && !codec) {
+    const isOurs = own(FORMS, name) !== undefined;
+    throw error(isOurs ? `${subject} is missing codec` : `Unsupported fragment name: ${reasonOf(name)}`, {
       name,
     });
-  const encode = (): unknown => ((codec as BoundCodec)[BIND]?.(fragment, options) ?? codec).encode();
-  return checkForm(asked(subject, 'codec', encode), name, options);
+  }
+  const write = (): unknown =>
+    isWritten
+      ? entry.fromFragment?.(fragment, options)
+      : ((codec as BoundCodec)[BIND]?.(fragment, options) ?? codec)?.encode();
+  // What toFragment() can read.
+  const flat = plain(asked(subject, isWritten ? 'registry' : 'codec', write));
+  if (!isSerialized(flat))
+    throw error(`${subject} codec must encode to a serialized fragment object`, { name });
+  const { type } = flat;
+  return entryOf(type, options) ? flat : { type, ...fieldsIn(type, flat) };
 }
 
 /** Calls a codec or registry of the app; what it throws becomes an error that names it. */
 function asked<T>(subject: string, whose: string, ask: () => T): T {
   return walkWith(PLAIN, subject, ask, [whose]);
-}
-
-/** Checks that {@link toFragment} can read what a codec or registry returned. */
-function checkForm(encoded: unknown, name: string, { registry }: SerializeOptions): SerializedFragment {
-  const flat = plain(encoded);
-  if (!isSerialized(flat))
-    throw error(`Fragment "${reasonOf(name)}" codec must encode to a serialized fragment object`, { name });
-  const { type } = flat;
-  return own(registry)(type)
-    ? flat
-    : { type, ...picked(type, own(flat), (value, field) => checked(type, field, value)) };
 }
 
 /** Data with its fragments serialised; with `marked`, a record that looks like a serialised fragment is wrapped. */
@@ -167,15 +159,12 @@ function hydrate(flat: unknown, options: SerializeOptions): ContextFragment {
     throw error('A serialized fragment is an object with a string type.', { path: '' });
   if (isMessageType(flat.type)) throw messageError(flat.type);
   const { type } = flat;
-  const entry = own(options.registry)(type);
+  const entry = entryOf(type, options);
   if (entry) {
     const read = (): ContextFragment => entry.toFragment(flat, options);
     return copyFragment(asked(`Serialized fragment "${reasonOf(type)}"`, 'registry', read));
   }
-  const fields = picked(type, own(flat), (value, field) => {
-    const known = checked(type, field, value);
-    return field.kind === '*' ? decode(known, options) : known;
-  });
+  const fields = fieldsIn(type, flat, (value, { kind }) => (kind === '*' ? decode(value, options) : value));
   return serializable(type as SerializableType, fields);
 }
 
@@ -189,11 +178,10 @@ function decode(value: unknown, options: SerializeOptions): unknown {
   return mapData(data, (item) => decode(item, options));
 }
 
-function isKnown(value: unknown, { registry }: SerializeOptions): value is SerializedFragment {
+function isKnown(value: unknown, options: SerializeOptions): value is SerializedFragment {
   if (!isSerialized(value)) return false;
   const { type } = value;
-  const isOurs = type === RECORD || isMessageType(type) || own(FORMS)(type) !== undefined;
-  return isOurs || own(registry)(type) !== undefined;
+  return [own(FORMS, type), entryOf(type, options)].some(Boolean) || type === RECORD || isMessageType(type);
 }
 
 function mapData(value: unknown, change: (value: unknown) => unknown): unknown {
@@ -211,35 +199,33 @@ interface Field {
 const KINDS = { '': 'a string', '[]': 'a list of strings', '*': 'a list', '{}': 'an object of strings' };
 
 function formOf(type: string): Field[] {
-  const form = own(FORMS)(type);
+  const form = own(FORMS, type);
   if (!form) throw error(`Unsupported serialized fragment type: ${reasonOf(type)}`, { type });
-  return form.split(' ').map((field) => {
+  return (form as string).split(' ').map((field) => {
     const [, name = '', kind = '', optional] = /^(\w+)(\W*?)(\??)$/.exec(field) ?? [];
     return { name, kind: kind as Field['kind'], optional: optional === '?' };
   });
 }
 
-/** What `make` makes of the fields that the type has, in its order: others are dropped, and empty ones that may be. */
-function picked(
+/** The fields that the type has, in its order, checked and changed: others are dropped, and empty ones that may be. */
+function fieldsIn(
   type: string,
-  read: (name: string) => unknown,
-  make: (value: unknown, field: Field) => unknown,
+  flat: unknown,
+  change: (value: unknown, field: Field) => unknown = (value) => value,
 ): Fields {
   const fields: Record<string, unknown> = {};
   for (const field of formOf(type)) {
-    const value = read(field.name);
-    if (!(field.optional && isEmpty(value))) fields[field.name] = make(value, field);
+    const { name, kind } = field;
+    const value = own(flat, name);
+    if (field.optional && isEmpty(value)) continue;
+    if (!fits(kind, value)) {
+      const found = value === null ? 'null' : typeof value;
+      const message = `Serialized fragment "${type}": "${name}" must be ${KINDS[kind]}, not ${found}`;
+      throw error(message, { type, field: name });
+    }
+    fields[name] = change(value, field);
   }
   return fields;
-}
-
-function checked(type: string, { name, kind }: Field, value: unknown): unknown {
-  if (fits(kind, value)) return value;
-  const found = value === null ? 'null' : typeof value;
-  throw error(`Serialized fragment "${type}": "${name}" must be ${KINDS[kind]}, not ${found}`, {
-    type,
-    field: name,
-  });
 }
 
 function fits(kind: Field['kind'], value: unknown): boolean {
@@ -257,11 +243,13 @@ function dataFrom(type: SerializableType, fields: Fields, walk: Walk): unknown {
   if (bare) return fields[bare];
   if (type === 'glossary')
     return Object.entries(fields.entries as Fields).map(([term, expression]) => ({ term, expression }));
-  const read = (name: string): unknown => {
+  const data: Record<string, unknown> = {};
+  for (const { name, optional } of formOf(type)) {
     walk.path[0] = name;
-    return fields[name];
-  };
-  return picked(type, read, (value) => value);
+    const value = fields[name];
+    if (!(optional && isEmpty(value))) data[name] = value;
+  }
+  return data;
 }
 
 /** The fields that the data was made from. */
@@ -281,15 +269,17 @@ function plain(value: unknown): unknown {
 
 const PLAIN = { code: 'invalid-fragment', maxDepth: MAX_DEPTH, json: true } as const;
 
-/** Reads what a table has of its own, and nothing that it inherits. */
-function own<T>(table: Readonly<Record<string, T>> | undefined): (key: string) => T | undefined;
-function own(table: unknown): (key: string) => unknown;
-function own(table: unknown): (key: string) => unknown {
-  return (key) => (isRecord(table) && Object.hasOwn(table, key) ? table[key] : undefined);
+/** What a table has of its own, and nothing that it inherits. */
+function own(table: unknown, key: string): unknown {
+  return isRecord(table) && Object.hasOwn(table, key) ? table[key] : undefined;
+}
+
+function entryOf(type: string, { registry }: SerializeOptions): RegistryEntry | undefined {
+  return own(registry, type) as RegistryEntry | undefined;
 }
 
 function isSerialized(value: unknown): value is SerializedFragment {
-  return isRecord(value) && typeof own(value)('type') === 'string';
+  return typeof own(value, 'type') === 'string';
 }
 
 function isMessageType(type: string): boolean {
