@@ -136,16 +136,14 @@ export function checkStoredMessage(value: unknown, subject = 'Message'): UIMessa
       walk.path.push(...path);
       refuse(walk, `must be ${what}`);
     };
-    const expectRecord = (found: unknown, what: string, ...path: (string | number)[]): Fields => {
-      expect(isRecord(found), what, ...path);
-      return found as Fields;
-    };
-    const { id, role, parts } = expectRecord(value, 'a message: an object with id, role and parts');
+    const { id, role, parts } = Object(value) as Fields;
+    expect(isRecord(value), 'a message: an object with id, role and parts');
     expect(isWord(id), WORD, 'id');
     expect(role === 'user' || role === 'assistant' || role === 'system', 'user, assistant or system', 'role');
     expect(Array.isArray(parts), 'a list', 'parts');
     for (const [i, part] of (parts as unknown[]).entries()) {
-      const fields = expectRecord(part, 'an object', 'parts', i);
+      expect(isRecord(part), 'an object', 'parts', i);
+      const fields = part as Fields;
       expect(isWord(fields.type), WORD, 'parts', i, 'type');
       for (const key of textsOf(fields.type as string))
         expect(typeof fields[key] === 'string', 'a text', 'parts', i, key);

@@ -171,16 +171,14 @@ function comparePlaces(a: MessageRecord, b: MessageRecord): number {
 /** The versions of both, the greatest last; the known list itself where the other adds nothing. */
 function united(known: readonly Version[], others: readonly Version[]): readonly Version[] {
   if (known.length === 0 && others.length === 1) return others;
-  let versions: Version[] | undefined;
+  let versions = known;
   for (const version of others) {
-    const list: readonly Version[] = versions ?? known;
-    let at = list.length - 1;
-    while (at >= 0 && compareVersions(list[at] as Version, version) !== 0) at -= 1;
-    const there = list[at];
-    if (!there) versions = [...list, version];
-    else if (!there.body && version.body) versions = list.with(at, { ...there, body: version.body });
+    const at = versions.findLastIndex((one) => compareVersions(one, version) === 0);
+    const there = versions[at];
+    if (!there) versions = [...versions, version];
+    else if (!there.body && version.body) versions = versions.with(at, { ...there, body: version.body });
   }
-  if (!versions) return known;
+  if (versions === known) return known;
   const words = versions.some(hasWords) ? versions.filter(hasWords) : versions;
   const sorted = words.toSorted(compareVersions);
   return sorted.length === known.length && sorted.every((one, i) => one === known[i]) ? known : sorted;

@@ -39,13 +39,10 @@ function bodyOf(data: RenderData, grouped: boolean): string {
 function sectionBody(data: RenderData, pad: string, grouped = false): string {
   if (!isList(data)) return valueBody(data, pad);
   const { loose, groups } = arrange(data, grouped);
-  let text = items(loose, pad);
-  for (const [name, sections] of groups) {
-    const inner =
-      name === '' ? items(sections, pad) : `${pad}- ${label(titleOf(name))}\n${items(sections, `${pad}  `)}`;
-    text += text === '' ? inner : `\n${inner}`;
-  }
-  return text;
+  const grouping = Array.from(groups, ([name, sections]) =>
+    name === '' ? items(sections, pad) : `${pad}- ${label(titleOf(name))}\n${items(sections, `${pad}  `)}`,
+  );
+  return [items(loose, pad), ...grouping].filter(Boolean).join('\n');
 }
 
 function valueBody(value: RenderData, pad: string): string {

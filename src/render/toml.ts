@@ -80,19 +80,12 @@ function tablesText(value: RenderData, key: string, before: string): string {
 function literal(value: RenderData, owner: string, separator: string): string {
   if (typeof value === 'string') return textLiteral(value);
   if (typeof value === 'number') return numberOf(value);
-  return isScalar(value) ? String(value) : structure(value, owner, separator);
-}
-
-function structure(value: RenderData, owner: string, separator: string): string {
+  if (isScalar(value)) return String(value);
   const table = tableOf(value, owner);
-  if (table) return inline(table);
-  const items = (value as readonly RenderData[]).map((item) => literal(item, owner, ','));
-  return `[${items.join(separator)}]`;
-}
-
-function inline(fields: Fields): string {
-  const texts = Array.from(fields, ([key, value]) => `${keyOf(key)} = ${literal(value, key, ',')}`);
-  return texts.length === 0 ? '{}' : `{ ${texts.join(', ')} }`;
+  if (!table)
+    return `[${(value as readonly RenderData[]).map((item) => literal(item, owner, ',')).join(separator)}]`;
+  const fields = Array.from(table, ([key, item]) => `${keyOf(key)} = ${literal(item, key, ',')}`);
+  return fields.length === 0 ? '{}' : `{ ${fields.join(', ')} }`;
 }
 
 function keyOf(key: string): string {
