@@ -64,8 +64,8 @@ export function marksOf({ metadata }: UIMessage): readonly ReminderMark[] {
 /** An app may have reminders of its own in its metadata. */
 function isMark(value: unknown): value is ReminderMark {
   const { id, text, partIndex, start } = Object(value) as Record<string, unknown>;
-  const names = [id, text].every((name) => typeof name === 'string');
-  return names && [partIndex, start].every((place) => typeof place === 'number');
+  const types = [id, text, partIndex, start].map((one) => typeof one);
+  return types.join(' ') === 'string string number number';
 }
 
 /** A reminder as it is written into a text. Closing tags in its own text are escaped, so that only ours ends it. */

@@ -241,21 +241,17 @@ export function findKey(
   { head }: { readonly head: string | null },
 ): string | undefined {
   if (idOrKey.startsWith('key:')) return chat.messages.has(idOrKey) ? idOrKey : undefined;
-  const records = keysWithId(chat, idOrKey)
-    .map((key) => recordAt(chat, key) as MessageRecord)
-    .filter((record) => !isGone(record));
-  const onChain = records.filter(({ key }) => holds(chat, head, key));
-  const nearest = onChain.toSorted((a, b) => depthOf(chat, a.key) - depthOf(chat, b.key)).at(-1);
-  return (nearest ?? records.toSorted(compareAt).at(-1))?.key;
+  const all = keysWithId(chat, idOrKey).map((key) => chat.messages.get(key) as LinkedMessage);
+  const known = all.filter(({ record }) => !isGone(record));
+  const onChain = known.filter(({ record }) => holds(chat, head, record.key));
+  const nearest = onChain.toSorted((a, b) => a.depth - b.depth).at(-1);
+  return (nearest ?? known.toSorted((a, b) => compareAt(a.record, b.record)).at(-1))?.record.key;
 }
 
 /** The keys of the messages that have or had an id. The first question makes the index, `join()` continues it. */
 export function keysWithId(chat: ChatValue, id: string): readonly string[] {
-  if (!chat.ids) {
-    chat.ids = new Map();
-    for (const record of eachRecord(chat)) addIds(chat.ids, record);
-  }
-  return chat.ids.get(id) ?? [];
+  if (!chat.ids) for (const record of eachRecord(chat)) addIds((chat.ids ??= new Map()), record);
+  return chat.ids?.get(id) ?? [];
 }
 
 /** Adds a message to the index of {@link keysWithId}. */

@@ -114,19 +114,14 @@ export function siblingsOf(
   const record = recordAt(chat, key);
   if (!record) return [];
   const siblings = childrenOf(chat, isCut(chat, record) ? null : record.parent);
-  return versionsAmong(
-    siblings.filter((other) => other.record.role === record.role),
-    reached,
-    growingOf,
-  );
+  const ofRole = siblings.filter((other) => other.record.role === record.role);
+  return versionsAmong(ofRole, reached, growingOf);
 }
 
 /** The keys of those messages that show and are on a live branch. */
 function versionsAmong(messages: readonly LinkedMessage[], reached: Keys, growingOf: GrowingOf): string[] {
-  const keys: string[] = [];
-  for (const { record } of messages)
-    if (reached.has(record.key) && isVisible(record, growingOf)) keys.push(record.key);
-  return keys;
+  const shown = messages.filter(({ record }) => reached.has(record.key) && isVisible(record, growingOf));
+  return shown.map(({ record }) => record.key);
 }
 
 /** A message with more than one continuation. */

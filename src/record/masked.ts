@@ -25,16 +25,11 @@ export type Mask = <T>(value: T) => Promise<T>;
 
 async function maskedChunks(chunks: readonly TimedChunk[], mask: Mask): Promise<readonly TimedChunk[]> {
   const whole = new Map<string, string>();
-  for (const { chunk } of chunks) {
-    const delta = deltaOf(chunk);
-    if (delta) whole.set(delta.part, (whole.get(delta.part) ?? '') + delta.text);
-  }
-  const secret = new Map<string, string>();
+  for (const delta of chunks.flatMap(({ chunk }) => deltaOf(chunk) ?? []))
+    whole.set(delta.part, (whole.get(delta.part) ?? '') + delta.text);
   const masked = await mask([...whole.values()]);
-  for (const [i, [part, text]] of [...whole].entries()) {
-    const words = masked[i] ?? '';
-    if (words !== text) secret.set(part, words);
-  }
+  const words = [...whole.keys()].map((part, i) => [part, masked[i] ?? ''] as const);
+  const secret = new Map(words.filter(([part, text]) => text !== whole.get(part)));
   // All other chunks are masked together, because each call has a cost.
   const others = await mask(chunks.map(({ chunk }) => (deltaOf(chunk) ? null : chunk)));
   return chunks.map(({ ms, chunk }, i) => {
