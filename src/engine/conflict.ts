@@ -34,7 +34,7 @@ export async function commitExpecting(
         throw asContextError(error);
       await writer.others.pull();
       // Even if messages are pending.
-      branch.key = view.settledAt(branch.way?.head ?? branch.key);
+      branch.key = branch.way?.head ?? branch.key;
       const to = view.nameOf(branch.id);
       desk.emit({ type: 'conflict', policy: 'rebase', from: name, to, toId: branch.id });
     }

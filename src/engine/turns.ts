@@ -63,14 +63,15 @@ export class Turns {
     const isShown = branch.id === view.activeId || branch.isGone;
     const { key = `key:${createId()}`, id = createId() } = options;
     if (isSole) await this.#writer.others.pull();
-    let place: Place | undefined = await this.#placeOf(turn, branch, options);
+    let place: Place | undefined = await this.#placeOf(turn, branch, options.parentId);
     if (isSole && place.fresh.length === 0) this.#refuseBeside(place.under);
     const { isFork } = place;
     const handle = isFork ? (options.forkId ?? createId()) : branch.id;
     const stream = await streams.begin(key, handle);
     try {
       const plan = async (): Promise<TurnDelta> => {
-        const made = place ?? (await this.#placeOf(turn, branch, options));
+        // What was said at the end of a branch follows what another tab has said there meanwhile.
+        const made = place ?? (await this.#placeOf(turn, branch, isFork ? options.parentId : undefined));
         place = undefined;
         return this.#records(made, branch, { key, id, handle, answer: options.answer });
       };
@@ -89,7 +90,11 @@ export class Turns {
   }
 
   /** The place of a turn: which of its messages are new, and which message they follow. */
-  async #placeOf(turn: readonly UIMessage[], branch: Handle, { parentId }: AskOptions): Promise<Place> {
+  async #placeOf(
+    turn: readonly UIMessage[],
+    branch: Handle,
+    parentId: string | null | undefined,
+  ): Promise<Place> {
     const { view } = this.#writer;
     const head = view.headOf(branch);
     const known = turn.map(({ id }) => view.find(id, branch));

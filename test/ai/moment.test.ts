@@ -212,3 +212,17 @@ it('an answer that two chats of one engine show goes on in one of them', async (
   expect([here.chats.active.error, aside.error]).toContainEqual(expect.objectContaining({ code: 'busy' }));
   expect(await here.stored()).toBe('q: One? | a: First.');
 });
+
+it('two questions follow each other where the app wants no fork', async () => {
+  const store = new InMemoryContextStore();
+  here = await openPage(slowly(store), { onConflict: 'rebase' });
+  await here.ask('One?', 'First.');
+  there = await openPage(slowly(store), { onConflict: 'rebase' });
+  const asked = [here, there].map((page, i) => page.ask(`${i + 2}?`, 'So.'));
+  await Promise.all(asked);
+  await Promise.all([here.chats.whenSettled(), there.chats.whenSettled()]);
+  expect((await store.listBranches('c')).map(({ name }) => name)).toEqual(['main']);
+  const stored = await here.stored();
+  expect(['q: One? | a: First. | q: 2? | a: So. | q: 3? | a: So.']).toContain(stored);
+  await expect.poll(() => [here.shown(), there.shown()]).toEqual([stored, stored]);
+});
