@@ -5,7 +5,7 @@ import { beginTurn } from './request.ts';
 import { keyOf, withId } from './list.ts';
 import { isAsking, type ChatHost, type Message, type OurChat } from './ourChat.ts';
 
-/** What is asked again in place of what was: in other words, or for another answer. Loaded once there is an answer. */
+// Edits and regenerations: a message sent in place of an earlier one. Loaded once there is an answer.
 
 /** Sends a message in place of the one with its `messageId`. */
 export async function sendInPlace(

@@ -1,2 +1,2 @@
-/** What a chat needs for its first turn. An entry of its own: the code of later turns imports more of the same file. */
+/** What a chat needs for its first turn: a file of its own, so that a bundler leaves out what only later turns need. */
 export { begin } from './request.ts';

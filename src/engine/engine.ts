@@ -174,7 +174,7 @@ export class ContextEngine extends Verbs {
     return (await this.opened()).facts.trackUsage(own);
   }
 
-  /** @internal The fields of a named record, saved here or in another tab. */
+  /** @internal The fields of a named record. Reads first what other tabs wrote, which also reveals that data was cleared. */
   async fieldsOf(name: string): Promise<Readonly<Record<string, unknown>>> {
     return (await this.opened()).facts.fieldsOf(name);
   }

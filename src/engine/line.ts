@@ -140,8 +140,8 @@ export class Line {
   }
 
   /**
-   * After a refusal by the disk the records keep waiting; after the deletion of a chat only those of its other chat keys do.
-   * All others are dropped. Those that came since wait for the next commit, which tells their writers.
+   * After a refusal by the disk all records keep waiting; after the deletion of the chat only those whose chat key was not
+   * deleted do, and the others are dropped. Records that came since wait for the next commit, which tells their writers.
    */
   #refuse(sending: Waiting, error: ContextError): void {
     this.#writer.desk.report(error);
@@ -182,7 +182,7 @@ export class Line {
     this.#lost = 0;
   }
 
-  /** Notes that `count` messages exist only here: they are written with the person's next write. */
+  /** Notes that `count` messages exist only here: they are written with the next commit of any kind. */
   lose(count: number, error: ContextError): void {
     this.#lost = count;
     if (count > 0) this.#refusal = error;

@@ -95,8 +95,8 @@ export class Replica {
   }
 
   /**
-   * Whether a newer answer of the store was read before this one, which then does not know what was cleared, deleted or
-   * restored since.
+   * Whether this reply of the store is older than one that was read before: it misses what was cleared, deleted or restored
+   * since.
    */
   isLate({ database, generation, seq }: ChatRecords): boolean {
     return database === this.database && (generation - this.generation || seq - this.seq) < 0;

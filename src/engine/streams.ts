@@ -7,7 +7,7 @@ import { onLeaving } from './leaving.ts';
 import type { Writer } from './writer.ts';
 
 /** The pause between two drafts of one answer, in ms. */
-const DRAFT_INTERVAL = 500;
+const DISK_INTERVAL = 500;
 
 /** How long one tab waits for another that works on the same thing, in ms. */
 const PATIENCE = 3000;
@@ -121,7 +121,7 @@ export class Streams {
     stream.latest = message;
     if (this.#isLeaving) void this.#keep(key, stream, message, { isLeaving: true });
     else if (isFirst) this.#write(key, stream);
-    else stream.timer ??= setTimeout(() => this.#write(key, stream), DRAFT_INTERVAL);
+    else stream.timer ??= setTimeout(() => this.#write(key, stream), DISK_INTERVAL);
   }
 
   #write(key: string, stream: Stream): void {

@@ -60,8 +60,8 @@ export class Writer {
   }
 
   /**
-   * Joins a delta, shows it (`show`) and queues it for the disk. `saved` rejects only with refusals that another try can't
-   * mend.
+   * Joins a delta, shows it (`show`) and queues it for the disk. `saved` resolves as well when the disk refuses for now: the
+   * records wait and are tried again. It rejects with errors that no other try mends, such as `chat-deleted`.
    *
    * @throws chat-deleted where the chat was deleted since the delta was planned
    */

@@ -13,8 +13,9 @@ import type { BranchInfo, CheckpointInfo, MessageNode } from './reads.ts';
  * All or nothing. A commit is one durable transaction: when it resolves, all of it is on the disk; when it rejects, none.
  *
  * A turn costs the turn. The caller says up to which number it has read (`since`), so new keys are compared with later rows
- * only; a changed record carries the number of its place (`seq`). A turn writes two topology rows, two bodies, one row of ends
- * and the row of the chat.
+ * only; a changed record carries the number of its place (`seq`). A question writes the rows of
+ * two messages (itself and its answer), one body, one row of ends and the row of the chat; the end of the answer writes the row
+ * of the answer again, and its body.
  *
  * Which database, which chat. A database has a random id and a generation, which grows with each `clear()`. Each record carries
  * the chat key of its beginning. Deleting a chat adds its chat keys to a set that only grows; records with such a key are left

@@ -4,8 +4,9 @@ import { write } from './connection.ts';
 import { type DataLoss, type DatabaseNote, writeNote } from './marker.ts';
 
 /**
- * Finds out whether a database has lost data; `note`: its note, `reason`: what the browser said of damaged files. A database
- * without its last changes gets another id, so that open tabs write all they have. A loss is reported once.
+ * Finds out what a database has lost, all or its last changes only; called where something is known to be lost. `note`: the
+ * note beside it, `reason`: what the browser said of damaged files. A database without its last changes gets another id, so that
+ * open tabs write all they have. A loss is reported once.
  */
 export async function noteLoss(
   name: string,

@@ -59,8 +59,8 @@ export async function readMessages(
 }
 
 /**
- * The last record of each message. A message was written again if a younger one comes before its record: both of its records
- * have the same `at`. So a map of all keys, which takes as long as reading them, is needless.
+ * The last record of each message, of records in the order in which they were written. A record that is not younger (`at`) than
+ * all before it is that of a message written again, and only those need a map: one of all keys takes as long as reading them.
  */
 function latestOf(messages: readonly StoredMessage[]): readonly StoredMessage[] {
   const again = new Map<string, StoredMessage>();
