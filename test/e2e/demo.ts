@@ -1,6 +1,6 @@
 import { readdirSync } from 'node:fs';
-import { AxeBuilder } from '@axe-core/playwright';
 import { expect, type Locator, type Page } from '@playwright/test';
+import axe from 'axe-core';
 
 /**
  * Waits until something can be seen. `expect` would, for its message, describe the page as a whole each time that it
@@ -8,13 +8,15 @@ import { expect, type Locator, type Page } from '@playwright/test';
  */
 const shows = (locator: Locator, timeout = 15_000): Promise<void> => locator.waitFor({ timeout });
 
-/** What axe finds wrong with a page. It has no frames, so that nothing is to be put together on a page of its own. */
-export async function faultsOf(page: Page, rules?: readonly string[]): Promise<string[]> {
-  const builder = new AxeBuilder({ page }).setLegacyMode().options({ resultTypes: ['violations'] });
-  const { violations } = await (rules ? builder.withRules([...rules]) : builder).analyze();
-  return violations.map(
-    ({ id, nodes }) => `${id}: ${nodes.map(({ target }) => target.join(' ')).join(', ')}`,
-  );
+/** What axe finds wrong with a page, of which it is a part from the first time on: it takes longer to come than to look. */
+export async function faultsOf(page: Page, rules?: string[]): Promise<string[]> {
+  if (!(await page.evaluate(() => 'axe' in globalThis))) await page.evaluate(axe.source);
+  return page.evaluate(async (rules) => {
+    const { violations } = await axe.run({ resultTypes: ['violations'], ...(rules && { runOnly: rules }) });
+    return violations.map(
+      ({ id, nodes }) => `${id}: ${nodes.map(({ target }) => target.join(' ')).join(', ')}`,
+    );
+  }, rules);
 }
 
 /** The same in the light, and what colours can do wrong in the dark: all else is as it was. */
