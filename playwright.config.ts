@@ -29,7 +29,7 @@ export default defineConfig({
   reporter: process.env.PLAYWRIGHT_JSON_OUTPUT_FILE ? [['list'], ['json']] : 'list',
   use: {
     baseURL,
-    serviceWorkers: 'block',
+    contextOptions: { baseURL, serviceWorkers: 'block' },
     launchOptions: { ...(executablePath ? { executablePath } : {}), args: launchArgs() },
   },
   webServer: {

@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs';
-import { expect, test, type BrowserContext, type Locator, type Page } from '@playwright/test';
+import { expect, type BrowserContext, type Locator, type Page } from '@playwright/test';
 import { Demo, faultsOf } from './demo.ts';
+import { test } from './test.ts';
 
 const picture = {
   name: 'a small picture.png',

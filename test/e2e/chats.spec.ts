@@ -1,5 +1,6 @@
-import { expect, test } from '@playwright/test';
+import { expect } from '@playwright/test';
 import { Demo, faultsOf } from './demo.ts';
+import { test } from './test.ts';
 
 test('an unsent chat is nowhere; the first question names it; a name of one own stays; its deletion is undone', async ({
   page,
@@ -207,24 +208,28 @@ test('a page that is older than its data says what helps, keeps the unsent text,
   await expect(page.getByRole('dialog', { name: 'Model settings' })).toBeVisible();
 });
 
-test('where there is no room for a first question, it can be tried again, and goes on in memory', async ({
-  page,
-  baseURL,
-}) => {
-  const session = await page.context().newCDPSession(page);
-  await session.send('Storage.overrideQuotaForOrigin', { origin: baseURL!, quotaSize: 1 });
-  const demo = await Demo.open(page);
-  const alert = page.getByRole('alert').filter({ hasText: 'There is no room for your chats' });
-  await demo.message.fill('Is there room?');
-  await alert.getByRole('button', { name: 'Try again' }).click();
-  await expect(demo.button('Trying…')).toHaveCount(0);
-  await expect(alert).toBeVisible();
+test.describe('where a site may keep nothing', () => {
+  test.use({ own: {} });
 
-  await alert.getByRole('button', { name: 'Go on in memory' }).click();
-  await expect(alert).toHaveCount(0);
-  await expect(demo.message).toHaveValue('Is there room?');
-  await demo.message.press('Enter');
-  await expect(demo.saveState).toHaveText('In memory only');
-  await expect(demo.assistant).toContainText('room');
-  await expect(demo.you).toHaveCount(1);
+  test('where there is no room for a first question, it can be tried again, and goes on in memory', async ({
+    page,
+    baseURL,
+  }) => {
+    const session = await page.context().newCDPSession(page);
+    await session.send('Storage.overrideQuotaForOrigin', { origin: baseURL!, quotaSize: 1 });
+    const demo = await Demo.open(page);
+    const alert = page.getByRole('alert').filter({ hasText: 'There is no room for your chats' });
+    await demo.message.fill('Is there room?');
+    await alert.getByRole('button', { name: 'Try again' }).click();
+    await expect(demo.button('Trying…')).toHaveCount(0);
+    await expect(alert).toBeVisible();
+
+    await alert.getByRole('button', { name: 'Go on in memory' }).click();
+    await expect(alert).toHaveCount(0);
+    await expect(demo.message).toHaveValue('Is there room?');
+    await demo.message.press('Enter');
+    await expect(demo.saveState).toHaveText('In memory only');
+    await expect(demo.assistant).toContainText('room');
+    await expect(demo.you).toHaveCount(1);
+  });
 });

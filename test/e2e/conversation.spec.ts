@@ -1,5 +1,6 @@
-import { expect, test, type Locator, type Page } from '@playwright/test';
+import { expect, type Locator, type Page } from '@playwright/test';
 import { Demo, faultsByDayAndNight, faultsOf } from './demo.ts';
+import { test } from './test.ts';
 
 /** The demo in which a long answer grows, and a second question waits for it. */
 async function withQuestionWaiting(page: Page): Promise<Demo> {

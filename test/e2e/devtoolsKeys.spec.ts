@@ -1,5 +1,6 @@
-import { expect, test, type Locator, type Page } from '@playwright/test';
+import { expect, type Locator, type Page } from '@playwright/test';
 import { Demo, faultsOf } from './demo.ts';
+import { test } from './test.ts';
 
 // The whole panel as somebody without a mouse uses it: every act is a key, and the focus is never lost.
 

@@ -1,7 +1,8 @@
-import { expect, test } from '@playwright/test';
+import { expect } from '@playwright/test';
 import { readFileSync } from 'node:fs';
 import { PICTURE, pictureOf } from '../../scripts/firstPicture.mjs';
 import { Demo, faultsOf } from './demo.ts';
+import { test } from './test.ts';
 
 interface Shift {
   readonly value: number;

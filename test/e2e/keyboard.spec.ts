@@ -1,5 +1,6 @@
-import { expect, test, type Locator, type Page } from '@playwright/test';
+import { expect, type Locator, type Page } from '@playwright/test';
 import { Demo, faultsOf } from './demo.ts';
+import { test } from './test.ts';
 
 // Whoever uses the keyboard is where the focus is. What they delete must not throw them back to the top of the page.
 
@@ -180,7 +181,7 @@ test('each message is one stop of the Tab key, the first stop skips them all, an
 });
 
 test.describe('under a finger', () => {
-  test.use({ hasTouch: true, isMobile: true, viewport: { width: 375, height: 720 } });
+  test.use({ own: { hasTouch: true, isMobile: true, viewport: { width: 375, height: 720 } } });
 
   test('what can be done with a message stands behind one button, in words', async ({ page }) => {
     const demo = await Demo.open(page);

@@ -1,5 +1,6 @@
-import { expect, test, type Locator, type Page } from '@playwright/test';
+import { expect, type Locator, type Page } from '@playwright/test';
 import { Demo } from './demo.ts';
+import { test } from './test.ts';
 
 // From the first visit on, with the keys of a keyboard alone: nothing here is clicked or given the focus by the test.
 

@@ -1,8 +1,9 @@
-import { type BrowserContext, expect, type Page, test } from '@playwright/test';
+import { type BrowserContext, expect, type Page } from '@playwright/test';
 import fc from 'fast-check';
 import type * as Contextree from '../../src/core.ts';
 import { Demo } from './demo.ts';
 import { Profile } from './profile.ts';
+import { test } from './test.ts';
 import { type FoundChat, TurnLog } from './turnLog.ts';
 
 // Real tabs that write to one chat as fast as they can, while one after the other is closed, crashes, or goes with the

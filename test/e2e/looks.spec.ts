@@ -1,5 +1,6 @@
-import { expect, test } from '@playwright/test';
+import { expect } from '@playwright/test';
 import { Demo, faultsByDayAndNight, faultsOf } from './demo.ts';
+import { test } from './test.ts';
 
 test('a chat with versions, two tables and a checkpoint is readable for all, by day and by night', async ({
   page,

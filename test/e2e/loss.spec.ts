@@ -1,7 +1,8 @@
-import { expect, type Page, test } from '@playwright/test';
+import { expect, type Page } from '@playwright/test';
 import type * as Contextree from '../../src/core.ts';
 import { Demo, faultsOf } from './demo.ts';
 import { Profile } from './profile.ts';
+import { test } from './test.ts';
 
 declare const contextree: typeof Contextree;
 

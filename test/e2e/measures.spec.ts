@@ -1,5 +1,6 @@
-import { expect, test } from '@playwright/test';
+import { expect } from '@playwright/test';
 import { Demo } from './demo.ts';
+import { test } from './test.ts';
 
 // Measures that only a real browser takes.
 

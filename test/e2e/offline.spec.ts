@@ -1,9 +1,10 @@
-import { expect, test } from '@playwright/test';
+import { expect } from '@playwright/test';
 import { Demo } from './demo.ts';
+import { test } from './test.ts';
 
 // The files of the app, kept for the day without a network. All other specs go without: keeping 150 files takes a page as
 // long as the rest of a test.
-test.use({ serviceWorkers: 'allow' });
+test.use({ own: { serviceWorkers: 'allow' } });
 
 test('it works with the network off, after one visit, a reload and the parts not yet seen included', async ({
   page,

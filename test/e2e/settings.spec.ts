@@ -1,8 +1,9 @@
 import { readFile } from 'node:fs/promises';
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { expect, test, type Locator } from '@playwright/test';
+import { expect, type Locator } from '@playwright/test';
 import { Demo } from './demo.ts';
+import { test } from './test.ts';
 
 const KEY = 'sk-zebra';
 

@@ -1,7 +1,8 @@
 import { readFile, rm, writeFile } from 'node:fs/promises';
-import { expect, test } from '@playwright/test';
+import { expect } from '@playwright/test';
 import type * as Contextree from '../../src/core.ts';
 import { Profile } from './profile.ts';
+import { test } from './test.ts';
 
 declare const contextree: typeof Contextree;
 declare const wordsOf: (id: string, length?: number) => string;
