@@ -4,18 +4,20 @@ import { test } from './test.ts';
 
 // From the first visit on, with the keys of a keyboard alone: nothing here is clicked or given the focus by the test.
 
-/** Goes to something by Tab, and by arrows where that stops once for a row of buttons. */
-async function reach(page: Page, target: Locator, back = false): Promise<void> {
+/** Goes to something by Tab, the shorter way, and by arrows where that stops once for a row of buttons. */
+async function reach(page: Page, target: Locator): Promise<void> {
   await target.waitFor();
   for (let steps = 0; steps < 90; steps += 1) {
-    const way = await target.evaluate((element) => {
+    const key = await target.evaluate((element) => {
       const { activeElement: here } = document;
-      if (here === element) return 'there';
-      const around = here?.closest('[role=toolbar], dialog');
-      return around?.role === 'toolbar' && around.contains(element) ? 'row' : 'elsewhere';
+      if (here === element) return null;
+      const row = here?.closest('[role=toolbar], dialog');
+      if (row?.role === 'toolbar' && row.contains(element)) return 'ArrowRight';
+      const isBefore = here && element.compareDocumentPosition(here) & Node.DOCUMENT_POSITION_FOLLOWING;
+      return isBefore && here !== document.body ? 'Shift+Tab' : 'Tab';
     });
-    if (way === 'there') return;
-    await page.keyboard.press(way === 'row' ? 'ArrowRight' : back ? 'Shift+Tab' : 'Tab');
+    if (key === null) return;
+    await page.keyboard.press(key);
   }
   throw new Error(`90 presses of Tab did not reach ${String(target)}.`);
 }
@@ -26,8 +28,8 @@ test('versions, branches, checkpoints, side questions and chats are used without
   const demo = new Demo(page);
   await page.setViewportSize({ width: 1024, height: 800 });
   await page.goto('/?speed=0');
-  const press = async (target: Locator, back?: boolean): Promise<void> => {
-    await reach(page, target, back);
+  const press = async (target: Locator): Promise<void> => {
+    await reach(page, target);
     await page.keyboard.press('Enter');
   };
   const inDialog = (name: string): Locator => page.getByRole('dialog', { name });
@@ -48,7 +50,7 @@ test('versions, branches, checkpoints, side questions and chats are used without
   await press(inDialog('Branches').getByRole('button', { name: 'Rename branch: Make a sign with prices.' }));
   await page.keyboard.type('Prices');
   await page.keyboard.press('Enter');
-  await press(demo.branchRows.filter({ hasText: 'Prices' }), true);
+  await press(demo.branchRows.filter({ hasText: 'Prices' }));
   await expect(demo.branch).toHaveAccessibleName('Branch: Prices');
 
   // A version beside another one, and the one that is kept.
