@@ -19,15 +19,17 @@ const TURNS = KILLS * 15;
 const SEED = Number(process.env['CONTEXTREE_SEED'] ?? (process.env['CI'] ? 1 : Date.now() % 2 ** 31));
 
 declare const contextree: typeof Contextree;
-declare const tell: (tab: string, event: 'asks' | 'told', id: string) => Promise<void>;
+/** Notes what a tab asks for next, and the turn before, which it was told is saved. */
+declare const tell: (tab: string, asks: string, saved: string | null) => Promise<void>;
 
 /** Talks until it is killed: each turn is a question and an answer, saved together. */
 async function talk(tab: string): Promise<void> {
   const store = new contextree.IndexedDBContextStore('kills');
   const engine = new contextree.ContextEngine({ store, chatId: 'c', userId: 'me' });
+  let saved: string | null = null;
   for (let i = 0; ; i += 1) {
     const id = `${tab}.${i}`;
-    await tell(tab, 'asks', id);
+    await tell(tab, id, saved);
     engine.set(
       contextree.user(`asked ${id}`, { id: `q${id}` }),
       contextree.assistantText(`said ${id}`, { id: `a${id}` }),
@@ -35,7 +37,7 @@ async function talk(tab: string): Promise<void> {
     await engine.save();
     // In memory nothing is saved that lasts, and an app says so.
     if (store.persistence !== 'indexeddb') throw new Error(`${tab} writes to memory`);
-    await tell(tab, 'told', id);
+    saved = id;
   }
 }
 
@@ -156,14 +158,13 @@ class Crowd {
   async #prepare(context: BrowserContext): Promise<void> {
     await context.addInitScript(takeAway, this.#lacks);
     await context.addInitScript(this.#mistake);
-    await context.exposeFunction('tell', (tab: string, event: 'asks' | 'told', id: string) => {
-      if (event === 'asks') {
-        this.#log.ask(tab, { [`q${id}`]: `asked ${id}`, [`a${id}`]: `said ${id}` });
-        return;
+    await context.exposeFunction('tell', (tab: string, asks: string, saved: string | null) => {
+      if (saved !== null) {
+        this.#log.tell([`q${saved}`, `a${saved}`]);
+        this.kept += 1;
+        this.keptOf.set(tab, (this.keptOf.get(tab) ?? 0) + 1);
       }
-      this.#log.tell([`q${id}`, `a${id}`]);
-      this.kept += 1;
-      this.keptOf.set(tab, (this.keptOf.get(tab) ?? 0) + 1);
+      this.#log.ask(tab, { [`q${asks}`]: `asked ${asks}`, [`a${asks}`]: `said ${asks}` });
     });
   }
 

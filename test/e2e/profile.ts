@@ -5,9 +5,15 @@ import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type Browser, type BrowserContext, chromium, expect, type Page } from '@playwright/test';
-import { build } from 'vite';
 import { findBrowser, launchArgs } from '../../scripts/browser.mjs';
 import { aliases, root } from '../../scripts/entries.mjs';
+
+/** Keeps drawing and the network in the browser's own process, and no renderer ready for a page that never comes. */
+const fewProcesses = [
+  '--in-process-gpu',
+  '--enable-features=NetworkServiceInProcess2',
+  '--disable-features=SpareRendererForSitePerProcess',
+];
 
 /**
  * A browser with a profile of its own on the disk, that can be killed as a system kills: at once and altogether. Whoever
@@ -46,7 +52,7 @@ export class Profile {
     await rm(join(this.#folder, 'DevToolsActivePort'), { force: true });
     const args = ['--headless=new', '--remote-debugging-port=0', `--user-data-dir=${this.#folder}`];
     // A group of its own: the browser is many processes, and they go together.
-    this.#process = spawn(findBrowser() ?? '', [...launchArgs(), ...args, 'about:blank'], {
+    this.#process = spawn(findBrowser() ?? '', [...launchArgs(), ...fewProcesses, ...args, 'about:blank'], {
       detached: true,
       stdio: 'ignore',
     });
@@ -132,6 +138,7 @@ let code: Promise<string> | undefined;
 
 /** `contextree/core` in one file. */
 async function packageCode(): Promise<string> {
+  const { build } = await import('vite');
   const built = await build({
     configFile: false,
     logLevel: 'silent',
