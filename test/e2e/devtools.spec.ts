@@ -26,6 +26,8 @@ test('the devtools show the graph, the prompt and the snapshot, and remember tha
   await expect(panel).toHaveCount(0);
   await demo.button('Open contextree devtools').click();
   await expect(panel).toBeVisible();
+  // Those of production leave the console of the page alone.
+  expect(await page.evaluate(() => '__CONTEXTREE__' in globalThis)).toBe(false);
   await expect(panel.getByRole('tab')).toHaveText(VIEWS);
   await expect(panel).toContainText(/active branch \S/);
 
@@ -110,12 +112,6 @@ test('a chat leaves the panel as a file without secrets, and is looked at again 
   await copy.getByRole('button', { name: 'Close' }).click();
   await expect(page.getByText(download.suggestedFilename())).toHaveCount(0);
   await expect(page).not.toHaveTitle('run');
-});
-
-test('the devtools of production leave the console of the page alone', async ({ page }) => {
-  const demo = await Demo.open(page);
-  await demo.ask('What is a graph?');
-  expect(await page.evaluate(() => '__CONTEXTREE__' in globalThis)).toBe(false);
 });
 
 test('the devtools cover neither the text box nor Send, in windows of any size and either direction', async ({

@@ -48,7 +48,9 @@ test('the first visit opens on a finished chat with the graph beside it, and its
   await expect(steps).toHaveCount(0);
 });
 
-test('a first step shows where it happens before it does', async ({ page }) => {
+test('a first step shows where it happens before it does, and the rest is skipped from the keyboard', async ({
+  page,
+}) => {
   await page.setViewportSize({ width: 1366, height: 768 });
   await page.goto('/?speed=0');
   const demo = new Demo(page);
@@ -60,11 +62,7 @@ test('a first step shows where it happens before it does', async ({ page }) => {
   await expect(answer).toBeInViewport({ ratio: 1 });
   await expect(answer).toContainText('Slow Drip');
   await expect(answer).toBeInViewport();
-});
 
-test('first steps that are skipped from the keyboard leave the focus where one writes', async ({ page }) => {
-  await page.goto('/?speed=0');
-  const demo = new Demo(page);
   await demo.button('Skip').press('Enter');
   await expect(demo.button('Skip')).toHaveCount(0);
   await expect(demo.message).toBeFocused();

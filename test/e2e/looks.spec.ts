@@ -2,7 +2,7 @@ import { expect } from '@playwright/test';
 import { Demo, faultsByDayAndNight, faultsOf } from './demo.ts';
 import { test } from './test.ts';
 
-test('a chat with versions, two tables and a checkpoint is readable for all, by day and by night', async ({
+test('a chat with versions, two tables and a checkpoint is readable for all, by day and by night, and hides no button', async ({
   page,
 }) => {
   const demo = await Demo.open(page);
@@ -10,6 +10,7 @@ test('a chat with versions, two tables and a checkpoint is readable for all, by 
   await demo.ask('/markdown Compare tea and coffee');
   await demo.ask('/markdown And cocoa');
   await demo.tryAgain();
+  await showsAllButtons(demo);
   await demo.on(demo.assistant.last(), 'Checkpoint here').click();
   await page.getByRole('dialog').getByRole('textbox').press('Enter');
   await expect(page.getByRole('button', { name: /^Checkpoint Checkpoint/ })).toBeAttached();
@@ -58,12 +59,11 @@ test('on a phone a branch with a long name takes no button off the page, and a n
   expect(header?.height).toBeLessThan(110);
 });
 
-test('no button waits to be hovered', async ({ page }) => {
-  const demo = await Demo.open(page);
-  await demo.ask('/markdown Compare tea and coffee');
-  await demo.tryAgain();
+/** No button waits to be hovered. */
+async function showsAllButtons(demo: Demo): Promise<void> {
+  const { page } = demo;
   await page.mouse.move(0, 0);
-  await page.getByRole('textbox', { name: 'Message' }).focus();
+  await demo.message.focus();
   const hidden = await page.locator('button').evaluateAll((buttons) =>
     buttons
       .filter((button) => getComputedStyle(button).display !== 'none')
@@ -71,9 +71,10 @@ test('no button waits to be hovered', async ({ page }) => {
       .map((button) => button.getAttribute('aria-label') ?? button.textContent),
   );
   expect(hidden).toEqual([]);
-  await expect(demo.on(demo.assistant, 'Copy message')).toBeVisible();
+  for (const answer of await demo.assistant.all())
+    await expect(demo.on(answer, 'Copy message')).toBeVisible();
   await expect(demo.button(/^Chat actions: /)).toBeVisible();
-});
+}
 
 test('words that stream in shift nothing', async ({ page }) => {
   const demo = await Demo.open(page, { pace: true });
