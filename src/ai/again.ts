@@ -1,6 +1,7 @@
 import type { Chat } from '@ai-sdk/react';
 import type { ChatRequestOptions, UIMessage } from 'ai';
 import type { MessageContent } from '../engine/options.ts';
+import { sameJson } from '../engine/same.ts';
 import { beginTurn } from './request.ts';
 import { keyOf, withId } from './list.ts';
 import { isAsking, type ChatHost, type Message, type OurChat } from './ourChat.ts';
@@ -34,15 +35,15 @@ export async function askAgain(
   if (!isShown()) await chat.ready();
   if (chat.queue?.isWaiting(messageId) || chat.isSecond(messageId)) return;
   const again = (): Promise<void> => chat.own.regenerate(options);
-  // On a double click, the first regenerate has removed the message of the second, which the AI SDK then refuses.
-  await (isShown() ? inPlace(chat, messageId, again) : again());
+  // On a double click, the first regenerate removes the message of the second.
+  await (isShown() ? inPlace(chat, messageId, async () => isShown() && again()) : again());
 }
 
 /** Stops the growing answer and sends a request in its place. `edited` gives the list up to an edited message. */
 function inPlace(
   chat: OurChat,
   id: string | undefined,
-  ask: () => Promise<void>,
+  ask: () => Promise<unknown>,
   edited?: () => readonly UIMessage[],
 ): Promise<void> {
   const stopped = (chat.isBusy || chat.resuming) && chat.stop();
@@ -55,12 +56,12 @@ function inPlace(
       // The caller of a button's handler may ignore this promise, so the chat shows the failure, too.
       earlier = await reveal(chat, id).catch((error: unknown) => chat.fail(error));
     },
-    run: () => {
+    run: async () => {
       const { list, queue } = chat;
       list.leaveRemote();
       if (edited) list.now = [...earlier, ...edited()];
       else queue?.placeLeft(id);
-      return ask();
+      await ask();
     },
   });
 }
@@ -109,15 +110,6 @@ export async function keepList(chat: OurChat): Promise<void> {
 interface Asked extends ChatHost {
   /** The chat of the active branch. */
   readonly active: OurChat;
-  /** Presses on pagers that have no answer yet, by what they ask for. */
-  readonly presses: Map<string, Press>;
-}
-
-/** A press on a pager. */
-export interface Press {
-  /** The chat that handles it, as soon as it is known. */
-  chat: Pick<OurChat, 'branchId'> | undefined;
-  answered?: Promise<void>;
 }
 
 /** Edits a message: new text of a question is sent; new text of an answer becomes a version, and no model is called. */
@@ -128,10 +120,13 @@ export async function edit(asked: Asked, messageId: string, content: MessageCont
   // A queued question has no node yet.
   const role = engine.node(messageId)?.name ?? withId(active.messages, messageId)?.role;
   if (role !== 'user') return void (await engine.edit(messageId, content));
-  await once(asked, messageId, { content }, (chat, id) => {
-    const words = newWords(withId(chat.messages, id), content);
-    return chat.sendMessage({ messageId: id, ...words });
-  });
+  const id = engine.node(messageId)?.id ?? messageId;
+  const chat = showing(asked, messageId, id) ?? (await shownBy(asked, messageId));
+  const now = withId(chat.messages, id);
+  const words = newWords(now, content);
+  // The second press of a double click.
+  if (chat.hasWork && sameJson(now?.parts, words.parts)) return chat.settled();
+  await chat.sendMessage({ messageId: id, ...words });
 }
 
 /** Asks for another answer. */
@@ -140,41 +135,27 @@ export async function regenerate(
   messageId: string,
   options: object | undefined,
 ): Promise<void> {
-  await asked.engine.ready();
-  await once(asked, messageId, { options }, (chat, id) => chat.regenerate({ ...options, messageId: id }));
+  const { engine, active } = asked;
+  await engine.ready();
+  const id = engine.node(messageId)?.id ?? messageId;
+  const shown = showing(asked, messageId, id);
+  if (!shown) await active.opening?.catch(() => {});
+  // The second press of a double click: that answer is no longer shown, and another one grows in its place.
+  const { isOpen, key = '' } = active.turn ?? {};
+  if (!shown && isOpen && engine.node(key)?.parentKey === engine.node(messageId)?.parentKey)
+    return active.settled();
+  const chat = shown ?? (await shownBy(asked, messageId));
+  await chat.regenerate({ ...options, messageId: id });
 }
 
-/** Runs a press in the chat that shows its message. On a double click the second press gets the promise of the first. */
-function once(
-  asked: Asked,
-  messageId: string,
-  what: { readonly content?: MessageContent; readonly options?: object | undefined },
-  ask: (chat: OurChat, id: string) => Promise<void>,
-): Promise<void> {
-  const { engine, presses } = asked;
-  const id = engine.node(messageId)?.id ?? messageId;
-  const shown = asked
+/** The chat that shows a message, of which the id is known, or the key. */
+function showing(asked: Asked, messageId: string, id: string): OurChat | undefined {
+  return asked
     .all()
     .find(
-      ({ messages, branchId }) =>
+      ({ engine, messages, branchId }) =>
         withId(messages, id) && (id === messageId || keyOf(engine, id, branchId) === messageId),
     );
-  // Another try for a question that is being answered stops that answer and begins anew.
-  const isAnswering =
-    !what.content && shown?.status === 'streaming' && withId(shown.messages, messageId)?.role === 'user';
-  const name = JSON.stringify([messageId, what]);
-  const same = presses.get(name);
-  if (same?.answered && (!shown || (shown.branchId === same.chat?.branchId && !isAnswering)))
-    return same.answered;
-  const press: Press = { chat: shown };
-  presses.set(name, press);
-  const run = async (): Promise<void> => {
-    const chat = shown ?? (await shownBy(asked, messageId));
-    press.chat = chat;
-    await ask(chat, id);
-  };
-  press.answered = run().finally(() => presses.get(name) === press && presses.delete(name));
-  return press.answered;
 }
 
 /** The active chat, after it shows a message: on the most recently used branch that holds it, loaded as far back. */

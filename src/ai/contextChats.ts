@@ -6,7 +6,6 @@ import { BranchChat } from './branchChat.ts';
 import type { ContextChat, ContextChatOptions } from './contextChat.ts';
 import { loadMore, loadTurns } from './load.ts';
 import type { ChatHost } from './ourChat.ts';
-import type { Press } from './again.ts';
 
 /** The options of {@link createContextChats}: those of a chat, and the engine. */
 export interface ContextChatsOptions<M extends UIMessage = UIMessage> extends ContextChatOptions<M> {
@@ -77,7 +76,6 @@ export class Registry implements ContextChats, ChatHost {
   #blank: BranchChat | undefined;
   #isDeleted = false;
   #isForeseen = false;
-  readonly presses: Map<string, Press> = new Map();
   readonly #release: readonly (() => void)[];
 
   constructor(engine: ContextEngine, options: ContextChatOptions) {
@@ -177,18 +175,14 @@ export class Registry implements ContextChats, ChatHost {
     if (status !== 'ready') return;
     // A question may follow soon: load the code of turns.
     loadTurns().catch(() => {});
-    if (state.messages.at(-1)?.role === 'assistant') this.#foresee();
+    // Edits and regenerations may follow an answer: load their code when the page is idle.
+    if (state.messages.at(-1)?.role === 'assistant' && !this.#isForeseen) {
+      this.#isForeseen = true;
+      setTimeout(() => loadMore().catch(() => {}), QUIET);
+    }
     const unbound = this.#on(undefined);
     if (unbound) unbound.branchId = branchId;
     this.#on(branchId)?.follow(state);
-  }
-
-  /** Loads the code for edits and regenerations when the page is idle, because there is an answer. */
-  #foresee(): void {
-    if (this.#isForeseen) return;
-    this.#isForeseen = true;
-    const timer = setTimeout(() => loadMore().catch(() => {}), QUIET);
-    (timer as { unref?: () => void }).unref?.();
   }
 
   // ------------------------------------------------------------------ what pagers ask

@@ -28,11 +28,8 @@ export function callsIn({ parts }: Pick<UIMessage, 'parts'>): readonly ToolPart[
 
 /** Whether a part is a tool call that waits for the page or the person; a provider runs its own tools by itself. */
 export function waitsForPage(part: Part): boolean {
-  return isToolPart(part) && isWaiting(part) && !isProviders(part);
-}
-
-function isProviders({ state, providerExecuted }: ToolPart): boolean {
-  return providerExecuted === true && state !== 'approval-requested';
+  const { state, providerExecuted } = part as ToolPart;
+  return isToolPart(part) && isWaiting(part) && (!providerExecuted || state === 'approval-requested');
 }
 
 /** Whether a message has content: more than step marks and texts that have not begun. */

@@ -1,5 +1,5 @@
-import type { UIMessage, UIMessageChunk } from 'ai';
-import type { ContextEngine } from '../engine/engine.ts';
+import type { UIMessageChunk } from 'ai';
+import { sameJson } from '../engine/same.ts';
 import { isContextError } from '../errors.ts';
 import { headOf, keyOf } from './list.ts';
 import { chatIdOf, copyIn, type OurChat } from './ourChat.ts';
@@ -14,8 +14,7 @@ type Answer = ReadableStream<UIMessageChunk>;
 export async function takeUpIn(chat: OurChat, sent: ReconnectOptions): Promise<Answer | null> {
   const { engine, host, list, branchId, isReplay } = chat;
   const { abortSignal } = sent;
-  const asked = list.begun.at(-1);
-  const note = awaited(engine, branchId, list.saved.at(-1));
+  const note = awaited(chat);
   if (!note) return null;
   const key = note.answerId === undefined ? undefined : keyOf(engine, note.answerId, branchId);
   const place = await placeOf(engine, key);
@@ -29,7 +28,8 @@ export async function takeUpIn(chat: OurChat, sent: ReconnectOptions): Promise<A
     // The answer was continued again since, here or in another tab: only that stream counts.
     const isOvertaken = (await placeOf(engine, key))?.request !== place?.request;
     if (isOvertaken || abortSignal?.aborted) return null;
-    if (!mayGoOn(chat, list.begun.at(-1), [asked?.id, note.answerId])) return null;
+    // The person went elsewhere, or another tab took the answer up.
+    if (!list.begun[0] || !sameJson(awaited(chat), note)) return null;
     const turn = await beginTurn(chat, note, list.begun).catch(leave);
     if (!turn) return null;
     // AI SDK 5 continues from the page's copy of an answer that broke off in a tool call.
@@ -47,36 +47,25 @@ export async function takeUpIn(chat: OurChat, sent: ReconnectOptions): Promise<A
   return taken;
 }
 
-/** What a server may still stream behind the last shown message of a branch; null where the person shows an earlier point. */
-function awaited(
-  engine: ContextEngine,
-  branchId: string | undefined,
-  last: UIMessage | undefined,
-): Partial<RequestNote> | null {
+/**
+ * What a server may still stream behind the last shown message; null behind a complete answer, where the person shows an earlier
+ * point, and where another tab works on the branch.
+ */
+function awaited({ engine, branchId, list }: OurChat): Partial<RequestNote> | null {
+  const last = list.begun.at(-1);
+  const lastKey = keyOf(engine, last?.id ?? '', branchId);
+  const { branches, remoteMessages } = engine.state.getState();
   if (!last) return {};
-  const lastKey = keyOf(engine, last.id, branchId);
+  const isWhole = last.role === 'assistant' && (engine.status(lastKey ?? '') ?? 'complete') === 'complete';
+  if (isWhole || remoteMessages.length > 0) return null;
   const end = headOf(engine, branchId) ?? lastKey;
   if (end !== lastKey && engine.status(end ?? '') !== 'streaming') return null;
-  const branch = engine.state.getState().branches.find(({ id }) => id === branchId);
+  const branch = branches.find(({ id }) => id === branchId);
   if (!branch) return {};
   const head = engine.node(engine.lastOf(branch.id) ?? '');
   const isReserved = last.role === 'user' && head?.parentKey === lastKey;
   const answerId = last.role === 'assistant' ? last.id : isReserved ? head?.id : undefined;
   return { branch: branch.name, branchId: branch.id, ...(answerId === undefined ? {} : { answerId }) };
-}
-
-/**
- * Whether an answer that a server still streams has a place: after a question or where an answer was cut off, unless another
- * tab works on the branch, or the list no longer ends with one of `asked`, because the person went elsewhere.
- */
-function mayGoOn(
-  { engine, branchId }: OurChat,
-  last: UIMessage | undefined,
-  asked: readonly unknown[],
-): boolean {
-  if (!last || !asked.includes(last.id) || engine.state.getState().remoteMessages.length > 0) return false;
-  const key = keyOf(engine, last.id, branchId);
-  return last.role === 'user' || (engine.status(key ?? '') ?? 'complete') !== 'complete';
 }
 
 /** Returns null for an answer that another tab took up first; throws any other error. */
