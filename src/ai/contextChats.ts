@@ -1,6 +1,6 @@
 import { DefaultChatTransport, type ChatTransport, type UIMessage } from 'ai';
 import type { ContextEngine } from '../engine/engine.ts';
-import type { AttachedChat } from '../engine/options.ts';
+import type { AttachedChat, MessageContent, RunOptions } from '../engine/options.ts';
 import { expectEngine } from '../react/provider.tsx';
 import { BranchChat } from './branchChat.ts';
 import type { ContextChat, ContextChatOptions } from './contextChat.ts';
@@ -65,7 +65,7 @@ export function chatsOf(engine: ContextEngine, options: ContextChatOptions): Reg
 /**
  * Which chat is on which branch. Chats live beside the engine: an answer outlives the component that shows it.
  */
-export class Registry implements ContextChats, ChatHost {
+export class Registry implements ContextChats, ChatHost, AttachedChat {
   readonly engine: ContextEngine;
   options: ContextChatOptions;
   readonly isOwn: boolean = true;
@@ -96,7 +96,7 @@ export class Registry implements ContextChats, ChatHost {
         this.#on(event.id)?.queue?.leave();
         void this.#each((chat) => chat.recall());
       }),
-      engine.attach(this.#attachment()),
+      engine.attach(this),
       stop,
     ];
     this.sync();
@@ -187,32 +187,35 @@ export class Registry implements ContextChats, ChatHost {
 
   // ------------------------------------------------------------------ what pagers ask
 
-  #attachment(): AttachedChat {
-    const chats = (): readonly BranchChat[] => this.#chats;
-    const transport = (): { readonly runsDry?: boolean } => this.transport as object;
-    return {
-      get runsDry() {
-        return transport().runsDry === true;
-      },
-      get isBusy() {
-        return chats().some((chat) => chat.hasWork);
-      },
-      edit: async (messageId, content) => (await loadMore()).edit(this, messageId, content),
-      regenerate: async (messageId, options) => (await loadMore()).regenerate(this, messageId, options),
-      run: async (options) => (await loadMore()).run(this, options),
-    };
+  get runsDry(): boolean {
+    return (this.transport as { readonly runsDry?: boolean }).runsDry === true;
+  }
+
+  get isBusy(): boolean {
+    return this.#chats.some((chat) => chat.hasWork);
+  }
+
+  async edit(messageId: string, content: MessageContent): Promise<void> {
+    return (await loadMore()).edit(this, messageId, content);
+  }
+
+  async regenerate(messageId: string, options?: object): Promise<void> {
+    return (await loadMore()).regenerate(this, messageId, options);
+  }
+
+  async run(options: RunOptions): Promise<AsyncIterable<UIMessage>> {
+    return (await loadMore()).run(this, options);
   }
 }
 
-/** Calls back when a person returns to the page: to its tab, its window, or through the history. Returns a stop function. */
+/** Calls back when a person returns to the page: to its tab or its window. Returns a stop function. */
 function onReturning(hear: () => void): () => void {
   if (typeof document === 'undefined') return () => {};
-  const look = (event: Event): void => {
-    // The `pageshow` of a first load is no return.
-    const isFirst = event.type === 'pageshow' && !(event as PageTransitionEvent).persisted;
-    if (!isFirst && document.visibilityState === 'visible') hear();
+  const look = (): void => {
+    if (document.visibilityState === 'visible') hear();
   };
-  const events = ['visibilitychange', 'focus', 'pageshow'];
+  // A page that comes back through the history becomes visible, too.
+  const events = ['visibilitychange', 'focus'];
   for (const event of events) window.addEventListener(event, look);
   return () => {
     for (const event of events) window.removeEventListener(event, look);

@@ -2,11 +2,10 @@
  * What a chat needs once there is an answer: regenerating, editing, answering tool calls, queueing, taking up an answer. Loaded
  * behind the first answer, or on first use.
  */
-export { askAgain, edit, regenerate, sendInPlace } from './again.ts';
+export { askAgain, edit, regenerate, run, sendInPlace } from './again.ts';
 export { giveResult, giveWord } from './calls.ts';
 export { Queue } from './queue.ts';
 export { refuseMessage, refuseStream } from './refusals.ts';
 export { keepPlace } from './seam.ts';
 export { toSendable } from './modelPrompt.ts';
-export { run } from './run.ts';
 export { takeUpIn } from './resume.ts';

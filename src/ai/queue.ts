@@ -80,7 +80,7 @@ export class Queue implements Waiting {
     const [chat, shown] = [this.#chat, this.#shown()];
     const others = given.filter(({ id }) => !shown.some(({ message }) => message.id === id));
     const isTold = !isAsking(chat) && copyIn(chat) !== undefined;
-    const isOfNow = !isTold && (given.length === 0 || sameIds(others, chat.list.now));
+    const isOfNow = !isTold && (given.length === 0 || sameItems(others.map(idOf), chat.list.now.map(idOf)));
     for (const question of shown) {
       const now = withId(given, question.message.id);
       if (now && isSavable(now)) this.#say(question, now);
@@ -354,6 +354,6 @@ function isSavable(message: UIMessage): boolean {
   }
 }
 
-function sameIds(a: readonly UIMessage[], b: readonly UIMessage[]): boolean {
-  return a.length === b.length && a.every(({ id }, i) => id === b[i]?.id);
+function idOf({ id }: UIMessage): string {
+  return id;
 }

@@ -1,4 +1,5 @@
 import type { ChatTransport, UIMessage, UIMessageChunk } from 'ai';
+import type { CallFacts } from '../engine/calls.ts';
 import type { ContextEngine } from '../engine/engine.ts';
 import { isContextError } from '../errors.ts';
 import { createId } from '../fragment/id.ts';
@@ -9,7 +10,6 @@ import { lazily } from './lazy.ts';
 import { keyOf, put, sameMessage, withId } from './list.ts';
 import { hasWords, type Part } from './message.ts';
 import { chatIdOf, type OurChat } from './ourChat.ts';
-import { relay } from './relay.ts';
 import { saidOf } from './said.ts';
 import { Turn, type Call, type Named } from './turn.ts';
 
@@ -218,4 +218,155 @@ export async function passOn(
     await turn.end('failed');
     throw saidOf(error);
   }
+}
+
+/**
+ * Passes an answer from a transport to a chat, and saves it on the way.
+ *
+ * A chunk is requested when the one before it is in the chat's list, so the turn saves what the person sees, and the stream
+ * closes only after the answer is saved: a chat that says `ready` has nothing left to lose.
+ *
+ * A stream that closes without a word and without a finish has failed: the response was a login page, an error as JSON, or
+ * empty. A server that repeats an answer (`isReplay`) may have nothing more to say.
+ */
+function relay(
+  source: ReadableStream<UIMessageChunk>,
+  turn: Turn,
+  isReplay: boolean,
+): ReadableStream<UIMessageChunk> {
+  const reader = source.getReader();
+  const passage = new Passage(turn);
+  const next = async (controller: ReadableStreamDefaultController<UIMessageChunk>): Promise<void> => {
+    if (passage.isSavePoint) void turn.savePoint();
+    else turn.draft();
+    for (let chunks: readonly UIMessageChunk[] = []; chunks.length === 0;) {
+      const { done, value } = await reader.read();
+      if (done) {
+        await turn.end(passage.status, passage.usage);
+        if (!isReplay && passage.isSilence) throw new Error(NO_ANSWER);
+        return controller.close();
+      }
+      chunks = passage.pass(value);
+      for (const chunk of chunks) controller.enqueue(chunk);
+    }
+  };
+
+  const end = (how: 'stopped' | 'failed', reason: unknown): Promise<void> => {
+    // The reader may have failed, and not the source.
+    reader.cancel(reason).catch(() => {});
+    return turn.end(how, passage.usage);
+  };
+
+  const pull = (controller: ReadableStreamDefaultController<UIMessageChunk>): Promise<void> =>
+    next(controller).catch(async (error: unknown) => {
+      await end('failed', error);
+      controller.error(saidOf(error));
+    });
+  // The AI SDK cancels the stream after an error chunk.
+  const cancel = (reason: unknown): Promise<void> => end(passage.isBroken ? 'failed' : 'stopped', reason);
+  return new ReadableStream<UIMessageChunk>({ pull, cancel }, { highWaterMark: 0 });
+}
+
+const NO_ANSWER =
+  'There was no answer: the endpoint sent nothing that can be read as one. Try again, or check its address.';
+
+/** What the relay learns of an answer while it passes. */
+class Passage {
+  /** The last usage that the answer's metadata reported. */
+  usage: Readonly<Record<string, unknown>> | undefined;
+  readonly #turn: Turn;
+  readonly #call: Call;
+  /** The first chunks of the answer, held back until one has content: the bubble appears together with its first word. */
+  #opening: UIMessageChunk[] | undefined = [];
+  #last: string | undefined;
+  readonly #tools: Map<string, { readonly at: number; ms: number | null }> = new Map();
+  /** How the answer says that it ended: with its finish, an abort or an error. */
+  #end: CallFacts['status'] | undefined;
+
+  constructor(turn: Turn) {
+    this.#turn = turn;
+    this.#call = turn.call ?? { startedAt: Date.now(), steps: 0 };
+  }
+
+  /** Whether the last chunk closed a step or asks for something. */
+  get isSavePoint(): boolean {
+    return SAVE_POINTS.test(this.#last ?? '');
+  }
+
+  /** Whether nothing came at all, not even a finish. */
+  get isSilence(): boolean {
+    return this.#opening !== undefined && !this.#end;
+  }
+
+  get isBroken(): boolean {
+    return this.#end === 'failed';
+  }
+
+  /** How a closed stream ended. Without a finish, an answer with steps, an open text or no word was cut off. */
+  get status(): CallFacts['status'] {
+    const isWhole = !this.#opening && this.#call.steps === 0 && !this.#isOpen();
+    return this.#end ?? (isWhole ? 'complete' : 'failed');
+  }
+
+  /** Whether the answer, as far as it was read, ends in the middle of a text. */
+  #isOpen(): boolean {
+    const last = this.#turn.read()?.parts.at(-1);
+    return last !== undefined && 'state' in last && last.state === 'streaming';
+  }
+
+  /** The chunks to pass on for one that came in. */
+  pass(chunk: UIMessageChunk): UIMessageChunk[] {
+    const { type } = chunk;
+    this.#learn(chunk);
+    if (type === 'error') return [chunk];
+    const named = type === 'start' ? { ...chunk, messageId: this.#turn.name(chunk.messageId) } : chunk;
+    if (!this.#opening) return [named];
+    this.#opening.push(named);
+    return isSilent(chunk) ? [] : this.#begin(this.#opening);
+  }
+
+  #begin(held: UIMessageChunk[]): UIMessageChunk[] {
+    this.#opening = undefined;
+    this.#call.firstMs = Date.now() - this.#call.startedAt;
+    const messageId = this.#turn.name(undefined);
+    return held.some(({ type }) => type === 'start') ? held : [{ type: 'start', messageId }, ...held];
+  }
+
+  #learn(chunk: UIMessageChunk): void {
+    const { type } = chunk;
+    this.#last = type;
+    if ('messageMetadata' in chunk) this.usage = usageIn(chunk.messageMetadata) ?? this.usage;
+    if (type === 'start-step') this.#call.steps += 1;
+    if ('toolCallId' in chunk) this.#timeTool(chunk);
+    if (type === 'error') this.#end = 'failed';
+    if (type === 'abort') this.#end = 'stopped';
+    if (type !== 'finish') return;
+    const reason: string | undefined = chunk.finishReason;
+    if (reason !== undefined) this.#call.finishReason = reason;
+    // A finish without a known reason in the middle of a text is a lost connection to the model.
+    const isCut = (reason === 'other' || reason === 'unknown') && this.#isOpen();
+    this.#end ??= isCut || reason === 'error' || reason === 'interrupted' ? 'failed' : 'complete';
+  }
+
+  /** Measures a tool from its input to its output; a later output replaces a preliminary one. */
+  #timeTool({ type, toolCallId }: { readonly type: string; readonly toolCallId: string }): void {
+    const tool = this.#tools.get(toolCallId);
+    if (!tool && /^tool-input-(available|error)$/.test(type))
+      this.#tools.set(toolCallId, { at: Date.now(), ms: null });
+    if (tool && type.startsWith('tool-output-')) tool.ms = Date.now() - tool.at;
+    if (this.#tools.size > 0) this.#call.toolMs = Array.from(this.#tools.values(), ({ ms }) => ms);
+  }
+}
+
+const SAVE_POINTS = /^(finish-step|tool-input-available|tool-approval-request)$/;
+
+/** Whether a chunk opens an answer without showing anything. */
+function isSilent(chunk: UIMessageChunk): boolean {
+  if (chunk.type === 'start') return chunk.messageMetadata === undefined;
+  return chunk.type === 'start-step' || chunk.type === 'text-start';
+}
+
+function usageIn(metadata: unknown): Readonly<Record<string, unknown>> | undefined {
+  const usage = (metadata as { usage?: unknown } | null | undefined)?.usage;
+  return typeof usage === 'object' && usage !== null ? (usage as Record<string, unknown>) : undefined;
 }
