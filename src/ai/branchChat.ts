@@ -28,7 +28,7 @@ import { saidOf } from './said.ts';
 export class BranchChat extends OurChat {
   readonly line: Line = new Line(
     () => this.ready().catch(() => {}),
-    () => !this.isBusy && !this.resuming,
+    ({ rank }) => !this.isBusy && !this.resuming && !(rank === 'asked' && this.queue?.isHeld),
     () => this.#toolLoop(),
   );
   declare queue: Queue | undefined;

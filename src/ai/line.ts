@@ -7,8 +7,6 @@ export interface Job {
   readonly rank: 'first' | 'asked' | 'last';
   /** Runs before the job, when its turn has come; default: the chat is read. If this rejects, the job does. */
   readonly prepare?: () => Promise<unknown>;
-  /** Whether the job has to wait though the chat is idle. */
-  readonly isHeld?: () => boolean;
   readonly run: () => Promise<void>;
 }
 
@@ -19,14 +17,18 @@ export interface Job {
  */
 export class Line {
   readonly #ready: () => Promise<void>;
-  readonly #isFree: () => boolean;
+  readonly #isFree: (job: Job) => boolean;
   /** Resolves when a tool loop that an answer led to has begun. */
   readonly #pause: () => Promise<void> | undefined;
   #jobs: readonly Waiting[] = [];
   #isRunning = false;
   #wake: () => void = () => {};
 
-  constructor(ready: () => Promise<void>, isFree: () => boolean, pause: () => Promise<void> | undefined) {
+  constructor(
+    ready: () => Promise<void>,
+    isFree: (job: Job) => boolean,
+    pause: () => Promise<void> | undefined,
+  ) {
     this.#ready = ready;
     this.#isFree = isFree;
     this.#pause = pause;
@@ -57,7 +59,7 @@ export class Line {
         () => true,
         () => false,
       );
-      if (isPrepared && (!this.#isFree() || job.isHeld?.())) {
+      if (isPrepared && !this.#isFree(job)) {
         await changed;
         await this.#pause();
       } else if (job === this.#jobs[0]) {

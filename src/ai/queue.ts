@@ -104,12 +104,10 @@ export class Queue implements Waiting {
     // A chat that says `ready` has saved what it shows.
     if (!isAsking(chat)) await this.writing;
     this.#set([...this.#questions, question]);
-    const isNext = (): boolean => !question.isLeft && this.#questions.includes(question);
     return {
       rank: 'asked',
-      isHeld: () => isNext() && this.#isHeld(),
       run: async () => {
-        if (!isNext()) return;
+        if (question.isLeft || !this.#questions.includes(question)) return;
         await chat.say(question.message, question.options);
         // A question that could not be asked is kept for the next page; the chat reports the failure.
         leave(question);
@@ -139,7 +137,7 @@ export class Queue implements Waiting {
   }
 
   /** Whether queued questions wait though no answer grows: with `sendAutomaticallyWhen`, one that called a tool is not over. */
-  #isHeld(): boolean {
+  get isHeld(): boolean {
     const asking = this.#asking();
     return asking !== undefined && asking !== this.#passed;
   }
@@ -154,7 +152,7 @@ export class Queue implements Waiting {
 
   /** Lets queued questions be asked although a tool call waits. Returns whether any waited for it. */
   pass(): boolean {
-    const isHeld = this.#isHeld() && !isAsking(this.#chat) && this.waiting.length > 0;
+    const isHeld = this.isHeld && !isAsking(this.#chat) && this.waiting.length > 0;
     this.#passed = this.#asking();
     this.#chat.line.look();
     return isHeld;
