@@ -124,7 +124,7 @@ export class ChatList {
 const PAGE = 50;
 
 /** What is known of the chats. */
-interface ChatListState {
+export interface ChatListState {
   /** The last updated first, with those that are being removed. */
   readonly found: readonly ChatInfo[];
   /** Whether there are chats after the last one found. */

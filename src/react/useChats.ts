@@ -1,13 +1,13 @@
-import { useEffect, useMemo } from 'react';
+import { useEffect, useMemo, useState } from 'react';
 import { useStore } from 'zustand';
-import { useShallow } from 'zustand/react/shallow';
 import { expectOption, isStore, ownOptions } from '../engine/desk.ts';
 import { createId } from '../fragment/id.ts';
 import { defaultStore } from '../store/default.ts';
 import type { ChatRow as ChatInfo, ContextStore } from '../store/store.ts';
-import { ChatList } from './chatList.ts';
+import { ChatList, type ChatListState } from './chatList.ts';
 import { useProvidedEngine } from './provider.tsx';
 import { LOCAL_USER } from './registry.ts';
+import { keeping } from './useEngineState.ts';
 import { useActions, type AsyncAction } from './usePending.ts';
 
 /** Options of {@link useChats}. */
@@ -50,7 +50,8 @@ export function useChats(store?: ContextStore, options: UseChatsOptions = {}): U
   const list = useMemo(() => new ChatList(chosen, userId), [chosen, userId]);
   useEffect(() => list.follow(), [list]);
 
-  const { found, hasMore, leaving, isLoading, error: readError } = useStore(list.state, useShallow(all));
+  const [select] = useState(() => keeping((state: ChatListState) => state));
+  const { found, hasMore, leaving, isLoading, error: readError } = useStore(list.state, select);
   const { isPending, error, ...actions } = useActions(list, actionsOf);
   const chats = useMemo(() => found.filter(({ id }) => !leaving.includes(id)), [found, leaving]);
   return {
@@ -62,8 +63,6 @@ export function useChats(store?: ContextStore, options: UseChatsOptions = {}): U
     error: error ?? readError,
   };
 }
-
-const all = <T>(state: T): T => state;
 
 const actionsOf = (list: ChatList) => ({
   loadMore: () => list.loadMore(),

@@ -1,12 +1,12 @@
-import { useMemo } from 'react';
+import { useMemo, useState } from 'react';
 import { useStore } from 'zustand';
-import { useShallow } from 'zustand/react/shallow';
 import type { ContextEngine } from '../engine/engine.ts';
 import { expectOption, ownOptions } from '../engine/desk.ts';
 import type { EngineState } from '../engine/state.ts';
 import type { ContextFragment } from '../fragment/fragment.ts';
 import { isEngine, useEngine } from './provider.tsx';
 import { useSharedEngine, type EngineOptions } from './registry.ts';
+import { keeping } from './useEngineState.ts';
 import { useMountedFragments } from './useFragments.ts';
 
 /** Options of the engine that `useContextEngine` makes. */
@@ -67,7 +67,8 @@ export function useContextEngine(from?: ContextEngine | UseContextEngineOptions)
   const engine = useEngine(shared ?? (isEngine(from) ? from : undefined));
   useMountedFragments(engine, options?.fragments ?? NONE);
   const methods = useMemo(() => methodsOf(engine), [engine]);
-  return { engine, ...useStore(engine.state, useShallow(shown)), ...methods };
+  const [select] = useState(() => keeping(shown));
+  return { engine, ...useStore(engine.state, select), ...methods };
 }
 
 const NONE: readonly ContextFragment[] = [];

@@ -1,5 +1,6 @@
 import { useStore } from 'zustand';
 import type { ContextEngine } from '../engine/engine.ts';
+import { sameFields } from '../engine/same.ts';
 import type { EngineState } from '../engine/state.ts';
 import { useEngine } from './provider.tsx';
 
@@ -11,4 +12,13 @@ import { useEngine } from './provider.tsx';
  */
 export function useEngineState<T>(selector: (state: EngineState) => T, engine?: ContextEngine): T {
   return useStore(useEngine(engine).state, selector);
+}
+
+/** A selector of several values, which returns the last object again while they are the same. */
+export function keeping<S, T extends object>(select: (state: S) => T): (state: S) => T {
+  let last: T | undefined;
+  return (state) => {
+    const next = select(state);
+    return (last = last && sameFields(last, next) ? last : next);
+  };
 }
