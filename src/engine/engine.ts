@@ -48,7 +48,7 @@ export class ContextEngine extends Verbs {
 
   protected override opened(code?: 'saves' | 'tree'): Promise<Session> {
     this.#opening ??= this.#open();
-    if (code && !this.#session?.has(code))
+    if (code && !this.#session?.loaded.has(code))
       this.#opening = this.#opening.then((session) => session.load(code));
     return this.#opening;
   }

@@ -1,6 +1,5 @@
 import type { UIMessage } from 'ai';
 import { ContextError, isContextError, readFrom, reasonOf } from '../errors.ts';
-import { hasLazy } from '../fragment/copy.ts';
 import { isLazyFragment, isRecord, LAZY_ID, type ContextFragment } from '../fragment/fragment.ts';
 import { checkMessage, messageOf } from '../fragment/message.ts';
 import type { GraphData } from '../graph/visualize.ts';
@@ -11,6 +10,7 @@ import { findModel } from '../tokens/models.ts';
 import { estimateTokenizer, type Tokenizer } from '../tokens/tokenizer.ts';
 import { expectOption, expectRenderer, splitLanes } from './desk.ts';
 import { plainContent } from '../fragment/plain.ts';
+import { loadedFragments, renderedBy } from './prompt.ts';
 import type { Writer } from './writer.ts';
 
 /**
@@ -246,21 +246,15 @@ async function pieceOf(
   signal: AbortSignal | undefined,
 ): Promise<Piece> {
   const { id, name } = fragment;
-  let loaded = fragment;
-  if (hasLazy(fragment)) {
-    const { loadFragments } = await import('../fragment/loader.ts');
-    [loaded = fragment] = await loadFragments([fragment], { signal });
-  }
-  return { id, name, loaded, text: textOf(renderer, [loaded]) };
+  const [loaded = fragment] = await loadedFragments([fragment], signal);
+  return { id, name, loaded, text: renderedBy(renderer, [loaded]) };
 }
 
 /** Renders all fragments together; one after another where the renderer fails on that. */
 function renderTogether(pieces: readonly Piece[], renderer: ContextRenderer): string {
   try {
-    return textOf(
-      renderer,
-      pieces.flatMap(({ loaded }) => loaded ?? []),
-    );
+    const loaded = pieces.flatMap((piece) => piece.loaded ?? []);
+    return renderedBy(renderer, loaded);
   } catch {
     return pieces.map(({ text }) => text).join('\n');
   }
@@ -269,10 +263,4 @@ function renderTogether(pieces: readonly Piece[], renderer: ContextRenderer): st
 /** The message of `lastAssistantMessage()`, whose place is not known yet. */
 function answerOf(text: string): UIMessage {
   return { id: 'last-assistant', role: 'assistant', parts: [{ type: 'text', text }] };
-}
-
-function textOf(renderer: ContextRenderer, fragments: readonly ContextFragment[]): string {
-  const text: unknown = renderer.render(fragments);
-  if (typeof text === 'string') return text;
-  throw new ContextError('invalid-options', `The renderer ${renderer.name} gave no text.`);
 }

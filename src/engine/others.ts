@@ -55,7 +55,7 @@ export class Others {
     if (isBuried) this.#bury(deleted);
     const { messages, ends, marks } = replica.absorb(records);
     for (const key of messages) chains.cut(key);
-    if (records.messages.length + records.growing.length > 0) view.lookAgain();
+    if (records.messages.length + records.growing.length > 0) view.lost.clear();
     if (isBuried) view.sync();
     if (hadBegun && replica.chatKey === undefined) this.#tellDeleted();
     return messages.length + ends.length + marks.length + (isBuried ? 1 : 0);
@@ -97,8 +97,9 @@ export class Others {
         if (replica.abandoned().length > 0) replica.hold(await desk.store.held(desk.chatId));
         await this.#show();
       });
-    if (isBack || (isLate && records.deleted.length > 0)) this.follow();
-    this.lookAgain();
+    // A notice may have announced more than the answer contains.
+    const isMore = this.#heard > replica.seq;
+    if (isBack || isMore || (isLate && records.deleted.length > 0)) this.follow();
     this.watch();
   }
 

@@ -23,7 +23,6 @@ export class Questions {
   readonly #view: View;
   readonly #facts: ChatFacts;
   readonly #versions: Map<string, Versions> = new Map();
-  readonly #lists: Map<string, Omit<Versions, 'index'>> = new Map();
   #nodes: readonly GraphNode[] = [];
 
   constructor(writer: Writer, facts: ChatFacts) {
@@ -44,18 +43,9 @@ export class Questions {
     const ids = keys.map((key) => this.#replica.idOf(key));
     if (known && known.index === index && sameItems(known.keys, keys) && sameItems(known.ids, ids))
       return known;
-    const versions = keys.length === 0 ? NO_VERSIONS : { index, ...this.#shared(ids, keys) };
+    const versions = keys.length === 0 ? NO_VERSIONS : { index, ids, keys };
     this.#versions.set(record.key, versions);
     return versions;
-  }
-
-  /** One list for all versions: with a list for each, thousands of versions would hold thousands of lists. */
-  #shared(ids: readonly string[], keys: readonly string[]): Omit<Versions, 'index'> {
-    const [first = ''] = keys;
-    const known = this.#lists.get(first);
-    const shared = known && sameItems(known.keys, keys) && sameItems(known.ids, ids) ? known : { ids, keys };
-    this.#lists.set(first, shared);
-    return shared;
   }
 
   node(idOrKey: string): NodeInfo | undefined {

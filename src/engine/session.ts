@@ -1,15 +1,13 @@
 import type { UIMessage } from 'ai';
-import { ContextError, reasonOf, refuseToLoad } from '../errors.ts';
-import { hasLazy } from '../fragment/copy.ts';
-import type { ContextFragment } from '../fragment/fragment.ts';
+import { refuseToLoad } from '../errors.ts';
 import { markId } from '../graph/marks.ts';
-import type { ContextRenderer } from '../render/renderer.ts';
 import type { ChatRecords } from '../store/store.ts';
 import type { EstimateResult } from '../tokens/estimate.ts';
 import { ChatFacts } from './chatFacts.ts';
 import { type Desk, expectOption, expectRenderer } from './desk.ts';
 import type { ContextSnapshot, EstimateOptions, InspectOptions, Subject } from './inspect.ts';
 import { expectEngineOptions, type ResolveOptions, type ResolveResult } from './options.ts';
+import { loadedFragments, renderedBy } from './prompt.ts';
 import { Questions } from './questions.ts';
 import type { Saves } from './saves.ts';
 import { OPERATION } from './state.ts';
@@ -28,6 +26,7 @@ export class Session {
   readonly questions: Questions;
   readonly #desk: Desk;
   /** Code that is loaded on first use, and why that failed. */
+  readonly loaded: Set<'saves' | 'tree'> = new Set();
   #saves: Saves | undefined;
   #tree: Tree | undefined;
   #missing: unknown;
@@ -64,10 +63,6 @@ export class Session {
     others.watch();
   }
 
-  has(code: 'saves' | 'tree'): boolean {
-    return (code === 'saves' ? this.#saves : this.#tree) !== undefined;
-  }
-
   /** Loads the code of `save()`, or that of branches and checkpoints. Never rejects: using the code throws then. */
   async load(code: 'saves' | 'tree'): Promise<this> {
     try {
@@ -77,6 +72,7 @@ export class Session {
         this.#tree = new Tree(this.writer, this.facts, this.#local);
         this.writer.history = this.#tree.history;
       }
+      this.loaded.add(code);
     } catch (cause) {
       this.#missing = cause;
     }
@@ -100,7 +96,7 @@ export class Session {
     const renderer = expectRenderer(options.renderer === undefined ? desk.renderer : options.renderer);
     const fragments = desk.prompt.list();
     const loaded = await loadedFragments(fragments, options.signal);
-    const systemPrompt = textOf(renderer, loaded);
+    const systemPrompt = renderedBy(renderer, loaded);
     const messages = await this.#resolveMessages(options);
     const branch = view.nameOf(view.branchOrActive(options.branch).id);
     const { length: characters } = systemPrompt;
@@ -158,22 +154,4 @@ export class Session {
     this.writer.others.dispose();
     this.writer.line.dispose();
   }
-}
-
-/** The fragments with their lazy values loaded. */
-async function loadedFragments(
-  fragments: readonly ContextFragment[],
-  signal: AbortSignal | undefined,
-): Promise<readonly ContextFragment[]> {
-  if (!fragments.some(hasLazy)) return fragments;
-  const { loadFragments } = await import('../fragment/loader.ts').catch(refuseToLoad);
-  return loadFragments(fragments, signal ? { signal } : {});
-}
-
-/** The fragments as text. Throws `invalid-options` where the renderer returns no text. */
-function textOf(renderer: ContextRenderer, fragments: readonly ContextFragment[]): string {
-  const text: unknown = renderer.render(fragments);
-  if (typeof text === 'string') return text;
-  const message = `The renderer "${renderer.name}" gave no text: ${reasonOf(text)}.`;
-  throw new ContextError('invalid-options', message);
 }

@@ -3,7 +3,7 @@ import type { ContextError, ContextErrorCode } from '../errors.ts';
 import type { ContextFragment } from '../fragment/fragment.ts';
 import type { MessageStatus } from '../graph/graph.ts';
 import type { RequestEvent } from '../record/recorder.ts';
-import type { CheckpointInfo } from '../store/reads.ts';
+import type { BranchInfo as StoredBranch, CheckpointInfo } from '../store/reads.ts';
 import type { Persistence } from '../store/store.ts';
 
 export type { CheckpointInfo };
@@ -138,20 +138,11 @@ export interface Chat {
 }
 
 /** A branch, for people. */
-export interface BranchInfo {
+export interface BranchInfo extends StoredBranch {
   /** Its handle on this page: no rename and no join changes it. */
   readonly id: string;
-  /** Unique among the live branches of the chat. */
-  readonly name: string;
   /** The name that a person gave, or else the first words that differ from the branch that it came from. */
   readonly label: string;
-  readonly headMessageId: string | null;
-  readonly headKey: string | null;
-  readonly isActive: boolean;
-  /** Messages from the first one to the head. */
-  readonly messageCount: number;
-  /** Milliseconds since epoch. */
-  readonly createdAt: number;
   /** The id of the branch that it came from, and the key of their last common message. */
   readonly forkedFrom: string | undefined;
   readonly forkedAt: string | null;

@@ -15,8 +15,8 @@ export const PAGE = 200;
 export class View extends Handles {
   #shown: Shown = { head: null, keys: [], from: 0 };
   #behind: readonly string[] = [];
-  /** Messages whose bodies were not found. */
-  readonly #lost: Set<string> = new Set();
+  /** Messages whose bodies were not found, and are not asked for again. */
+  readonly lost: Set<string> = new Set();
 
   /** Loads the last messages of the active branch: at least `count`, or as many as were loaded before. */
   async load(count = 0): Promise<void> {
@@ -43,17 +43,12 @@ export class View extends Handles {
 
   /** Loads those bodies of these messages that are not loaded. */
   async loadBodies(keys: readonly string[]): Promise<void> {
-    const missing = this.replica.missing(keys).filter((key) => !this.#lost.has(key));
+    const missing = this.replica.missing(keys).filter((key) => !this.lost.has(key));
     if (missing.length === 0) return;
     const records = missing.flatMap((key) => this.replica.record(key) ?? []);
     const bodies = await this.desk.store.bodies(this.desk.chatId, missing, records);
     this.replica.keepBodies(bodies);
-    for (const key of missing) if (!bodies.has(key)) this.#lost.add(key);
-  }
-
-  /** Lets the next read ask again for bodies that were not found. */
-  lookAgain(): void {
-    this.#lost.clear();
+    for (const key of missing) if (!bodies.has(key)) this.lost.add(key);
   }
 
   #foreignBehind(): string[] {
@@ -110,7 +105,7 @@ export class View extends Handles {
         silent.set(record, { id: this.replica.idOf(key), role: 'assistant', parts: [] });
       const body = this.replica.body(key) ?? (isSilent ? silent.get(record) : undefined);
       if (body) messages.push(body);
-      else if (this.replica.missing([key]).length > 0 && !this.#lost.has(key)) return undefined;
+      else if (this.replica.missing([key]).length > 0 && !this.lost.has(key)) return undefined;
     }
     return messages;
   }

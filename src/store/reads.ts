@@ -53,10 +53,11 @@ export interface MessageNode {
 export interface BranchInfo {
   /** Derived: another tab's write may give the id to another branch. To find a branch again, keep its `headKey`. */
   readonly id: string;
+  /** Unique among the live branches of the chat. */
   readonly name: string;
   readonly headMessageId: string | null;
   readonly headKey: string | null;
-  /** Whether it was shown last on this device. */
+  /** Whether it is shown, or was shown last on this device. */
   readonly isActive: boolean;
   /** Messages from the first one to the head. */
   readonly messageCount: number;

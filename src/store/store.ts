@@ -1,5 +1,5 @@
 import type { UIMessage } from 'ai';
-import type { ChatDelta, MessageRecord } from '../graph/graph.ts';
+import type { ChatDelta, MessageRecord, Version } from '../graph/graph.ts';
 import type { GraphData } from '../graph/visualize.ts';
 import type { BranchInfo, CheckpointInfo, MessageNode } from './reads.ts';
 
@@ -166,12 +166,8 @@ export interface ChatRecords extends ChatDelta {
 }
 
 /** What a draft adds to a message, without the body; it counts only for the version that it grows from. */
-export interface Growing {
+export interface Growing extends Pick<Version, 'rev' | 'by' | 'parts' | 'preview'> {
   readonly key: string;
-  readonly rev: number;
-  readonly by: string;
-  readonly parts: number;
-  readonly preview: string;
 }
 
 /** Records that this device keeps with a chat and that are never joined: any JSON, by name. */
@@ -198,20 +194,15 @@ export interface CommitOptions {
 }
 
 /** A body, and the version that it belongs to. */
-export interface Body {
-  readonly rev: number;
-  readonly by: string;
-  readonly sum: string;
+export interface Body extends Pick<Version, 'rev' | 'by' | 'sum'> {
   readonly message: UIMessage;
   /** Whether it is a draft, which still grows. */
   readonly isDraft?: boolean;
 }
 
 /** The newest words of a growing message. */
-export interface Draft {
+export interface Draft extends Pick<Version, 'rev' | 'by'> {
   readonly key: string;
-  readonly rev: number;
-  readonly by: string;
   /** The place of the message, if its author knows it; otherwise the store looks it up. */
   readonly seq?: number;
   readonly message: UIMessage;
@@ -226,10 +217,7 @@ export interface DraftOptions {
 }
 
 /** An earlier version of a message. */
-export interface Revision {
-  readonly rev: number;
-  readonly by: string;
-  readonly status: 'complete' | 'interrupted' | 'streaming';
+export interface Revision extends Pick<Version, 'rev' | 'by' | 'status'> {
   readonly message: UIMessage;
 }
 

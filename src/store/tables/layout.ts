@@ -1,4 +1,4 @@
-import { type MessageRecord, sumOfText } from '../../graph/graph.ts';
+import { type MessageRecord, sumOfText, type Version } from '../../graph/graph.ts';
 import type { Totals } from './records.ts';
 
 /**
@@ -129,13 +129,10 @@ export interface StoredMessage extends MessageRecord {
 }
 
 /** A body in the database; `message` has names in place of its files (`files.ts`). */
-export interface StoredBody {
+export interface StoredBody extends Pick<Version, 'rev' | 'by' | 'sum'> {
   /** The number of its message. */
   readonly seq: number;
   readonly key: string;
-  readonly rev: number;
-  readonly by: string;
-  readonly sum: string;
   readonly message: unknown;
 }
 
