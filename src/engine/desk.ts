@@ -139,6 +139,11 @@ export class Desk {
     }
   }
 
+  /** Drops these pending messages; those that were set since stay. */
+  drop(pending: readonly Pending[]): void {
+    this.pending = this.pending.filter((one) => !pending.includes(one));
+  }
+
   /** Sends an error to the listeners; `id`: the message that it concerns. */
   report(error: unknown, id?: string): void {
     const { code, message } = asContextError(error);

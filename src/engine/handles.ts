@@ -141,9 +141,11 @@ export class Handles {
     this.desk.emit({ type: 'branch', action: 'restore', name, id, ...(hasGrown ? { hasGrown } : {}) });
   }
 
-  /** Makes a handle for a branch that is about to be made. */
+  /** Gives a branch that is about to be made a handle: a known one, or a new one. */
   expect(id: string, record: string, key: string): void {
-    this.#handles.set(id, { ...newHandle(id), record, key });
+    const known = this.#handles.get(id);
+    if (known) known.record = record;
+    else this.#handles.set(id, { ...newHandle(id), record, key });
   }
 
   /** Notes that a branch is used: shown, or written to. */

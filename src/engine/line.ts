@@ -2,7 +2,7 @@ import { ContextError, isContextError, refuseToLoad } from '../errors.ts';
 import { NOTHING, type ChatDelta, type EndsRecord } from '../graph/graph.ts';
 import { unitedEnds } from '../graph/join.ts';
 import { kindOf } from '../graph/marks.ts';
-import { vouchFor } from '../store/door.ts';
+import { vouched } from '../store/door.ts';
 import type { CommitOptions, StoreDelta } from '../store/store.ts';
 import { asContextError } from './desk.ts';
 import type * as Loss from './loss.ts';
@@ -110,7 +110,9 @@ export class Line {
       const known = ends.get(record.id);
       ends.set(record.id, known ? unitedEnds(known, record) : record);
     }
-    return vouchFor({ ...delta, messages, ends: [...ends.values()] });
+    const placed = { ...delta, messages, ends: [...ends.values()] };
+    vouched.add(placed);
+    return placed;
   }
 
   get #options(): CommitOptions {

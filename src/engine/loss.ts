@@ -8,7 +8,7 @@ import {
   type MessageRecord,
 } from '../graph/graph.ts';
 import { recordsOf } from '../graph/join.ts';
-import { vouchFor } from '../store/door.ts';
+import { vouched } from '../store/door.ts';
 import type { Body, CommitOptions } from '../store/store.ts';
 import type { Writer } from './writer.ts';
 
@@ -54,8 +54,11 @@ export async function writeWhole(writer: Writer, options: () => CommitOptions): 
   const { chatId, store } = writer.desk;
   writer.others.take(await store.load(chatId));
   await writer.recover();
-  for (const piece of piecesOf(writer))
-    writer.others.take(await store.commit(chatId, vouchFor({ ...piece, local: writer.local() }), options()));
+  for (const piece of piecesOf(writer)) {
+    const delta = { ...piece, local: writer.local() };
+    vouched.add(delta);
+    writer.others.take(await store.commit(chatId, delta, options()));
+  }
 }
 
 /** A whole replica in pieces, each with the ends that it makes reachable. */

@@ -32,7 +32,7 @@ export async function repairChat(writer: Writer, isPreview: boolean): Promise<Re
   const lost = unreachedEnds(chat, ways, growing);
   if (!isPreview && lost.length > 0) {
     const base = branches.live.length > 0 ? view.nameOf(undefined) : undefined;
-    const made = lost.map((one) => writer.newBranch(one.key, one.chat, base).delta);
+    const made = lost.map((one) => writer.newBranch(one.key, one.chat, base));
     const delta = { ends: made.flatMap(({ ends }) => ends), marks: made.flatMap(({ marks }) => marks) };
     await writer.commit(delta).strict;
   }

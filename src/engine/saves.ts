@@ -34,7 +34,7 @@ export class Saves {
       };
       const written = await this.#writer.commitTurn(plan, () => {
         const { head, branch } = placed as Placed;
-        desk.pending = desk.pending.filter((one) => !taken.includes(one));
+        desk.drop(taken);
         if (branch) view.show(branch);
         else if (head !== undefined) view.use(view.activeId, head);
       });
@@ -173,11 +173,10 @@ export class Saves {
         ends.push(this.#writer.endsAt(active.record, parent, chat));
         continue;
       }
-      const made = this.#writer.newBranch(parent, chat, this.#baseOf(run));
-      ends.push(...made.delta.ends);
-      marks.push(...made.delta.marks);
-      if (run.branch === 'none') active.record = made.record;
-      else view.expect((branch = createId()), made.record, parent);
+      if (run.branch !== 'none') branch = createId();
+      const made = this.#writer.newBranch(parent, chat, this.#baseOf(run), branch ?? active.id);
+      ends.push(...made.ends);
+      marks.push(...made.marks);
     }
     const ids = messages.map(({ id }) => id);
     if (this.#writer.desk.options.persistFragments) marks.push(...this.#fragmentMarks(begin.chat));

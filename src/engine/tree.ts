@@ -38,10 +38,21 @@ export class Tree {
     this.history = new History(writer, local);
   }
 
-  /** Drops these pending messages; those that were set since stay. */
-  #drop(pending: readonly Pending[]): void {
-    const { desk } = this.#writer;
-    desk.pending = desk.pending.filter((one) => !pending.includes(one));
+  /** Makes a branch or messages in turn, shows that, and tells of a new branch; resolves when it is saved. */
+  async #make<T extends Made>(make: () => Promise<T>): Promise<T> {
+    const { desk, view } = this.#writer;
+    const start = performance.now();
+    const made = await this.#writer.inTurn(async () => {
+      await this.#writer.recover();
+      const made = await make();
+      await view.load();
+      desk.publish();
+      return made;
+    });
+    const { id, isNew, saved } = made;
+    if (isNew) desk.emit({ type: 'branch', action: 'create', name: view.nameOf(id), id }, start);
+    await saved;
+    return made;
   }
 
   rewind(pending: readonly Pending[], idOrKey: string): Promise<BranchInfo> {
@@ -76,19 +87,17 @@ export class Tree {
     checkpoint?: string,
   ): Promise<BranchInfo> {
     const { desk, view } = this.#writer;
-    const start = performance.now();
-    const { info, isNew, saved } = await this.#writer.inTurn(async () => {
-      await this.#writer.recover();
+    const { info } = await this.#make(async () => {
       const record = find();
       const from = view.activeId;
       const shows = leaving !== undefined;
       const empty = this.#emptyAt(record.key, shows ? undefined : from);
       const id = empty?.id ?? createId();
-      const made = empty ? undefined : this.#writer.newBranch(record.key, record.chat, view.nameOf(from));
-      if (made) view.expect(id, made.record, record.key);
+      const { key } = record;
+      const made = empty ? undefined : this.#writer.newBranch(key, record.chat, view.nameOf(from), id);
       const show = (): void => {
         if (!shows) return;
-        this.#drop(leaving);
+        desk.drop(leaving);
         view.show(id);
       };
       const { chat } = record;
@@ -105,14 +114,10 @@ export class Tree {
               undo,
             })
           : {};
-      const written = this.#writer.commit({ ...made?.delta, local }, show);
-      const info = view.infoOf(view.handle(id) as Handle);
-      await view.load();
-      desk.publish();
-      return { info, isNew: made !== undefined, saved: written.saved };
+      const delta = made && { ends: made.ends, marks: made.marks };
+      const { saved } = this.#writer.commit({ ...delta, local }, show);
+      return { id, info: view.infoOf(view.handle(id) as Handle), isNew: made !== undefined, saved };
     });
-    await saved;
-    if (isNew) desk.emit({ type: 'branch', action: 'create', name: info.name, id: info.id }, start);
     return info;
   }
 
@@ -144,7 +149,7 @@ export class Tree {
       const name = view.nameOf(from);
       // Bodies may be missing because the chat was deleted meanwhile.
       if (!(await view.foresee(branch, at))) await this.#writer.others.pull();
-      this.#drop(leaving);
+      desk.drop(leaving);
       view.show(branch.id, at);
       const written = from === branch.id ? undefined : this.#writer.commit({});
       await view.load();
@@ -181,39 +186,30 @@ export class Tree {
   }
 
   async edit(idOrKey: string, content: MessageContent): Promise<string> {
-    const { desk, replica, view } = this.#writer;
-    const start = performance.now();
-    const { id, handle, written } = await this.#writer.inTurn(async () => {
-      await this.#writer.recover();
+    const { replica, view } = this.#writer;
+    const { messageId } = await this.#make(async () => {
       const record = view.message(idOrKey);
       const own = typeof content === 'string' ? { parts: [{ type: 'text', text: content }] } : content;
-      const id = replica.idOf(record.key);
-      const plain = stripReminders(normaliseMessage({ ...own, id, role: record.role }));
+      const messageId = replica.idOf(record.key);
+      const plain = stripReminders(normaliseMessage({ ...own, id: messageId, role: record.role }));
       const asked = { message: plain, after: record.parent, between: [], isVersion: true };
       const message = record.role === 'user' ? await this.#writer.folded(asked) : plain;
       const { parent, chat, role } = record;
       const made = replica.message(message, { parent, at: replica.now(), chat }, 'complete');
       const base = this.#writer.forkBase(parent, role, view.active);
-      const branch = this.#writer.newBranch(made.key, chat, base);
-      const handle = createId();
-      view.expect(handle, branch.record, made.key);
-      const written = this.#writer.commit({ messages: [made], ...branch.delta }, () => view.show(handle));
-      await view.load();
-      desk.publish();
-      return { id, handle, written };
+      const id = createId();
+      const { ends, marks } = this.#writer.newBranch(made.key, chat, base, id);
+      const { saved } = this.#writer.commit({ messages: [made], ends, marks }, () => view.show(id));
+      return { id, messageId, isNew: true, saved };
     });
-    desk.emit({ type: 'branch', action: 'create', name: view.nameOf(handle), id: handle }, start);
-    await written.saved;
-    return id;
+    return messageId;
   }
 
   async add(given: readonly UIMessage[], { parentId, branch, sources }: AddOptions): Promise<BranchInfo> {
     const messages = readFrom('The messages', () => given.map((one) => normaliseMessage(one)));
     expectOption(messages.length > 0, 'messages', 'a list with messages', given);
-    const { desk, replica, view } = this.#writer;
-    const start = performance.now();
-    const { info, isNew, written } = await this.#writer.inTurn(async () => {
-      await this.#writer.recover();
+    const { replica, view } = this.#writer;
+    const { id } = await this.#make(async () => {
       const parent = parentId === null ? null : view.message(parentId).key;
       const keys = sources?.map((id) => view.message(id).key);
       const known = branch === undefined ? undefined : view.findBranch(branch);
@@ -232,11 +228,9 @@ export class Tree {
       const end = made.at(-1)?.key as string;
       const base = this.#writer.forkBase(parent, made[0]?.role ?? '', view.active);
       const record = known?.record;
-      const fresh = record === undefined ? this.#writer.newBranch(end, chat, base) : undefined;
-      const ends = record === undefined ? [] : [this.#writer.endsAt(record, end, chat)];
       const id = known?.id ?? (base === undefined ? view.activeId : createId());
-      if (fresh && base === undefined) view.active.record = fresh.record;
-      else if (fresh) view.expect(id, fresh.record, end);
+      const fresh = record === undefined ? this.#writer.newBranch(end, chat, base, id) : undefined;
+      const ends = record === undefined ? [] : [this.#writer.endsAt(record, end, chat)];
       const shorter = known?.way && parent !== null ? this.#asBefore(known.way, parent, end) : undefined;
       const undo = shorter?.undo ?? [
         { id: markId.deletion(fresh?.record ?? '', end), chat, value: { on: true } },
@@ -255,17 +249,13 @@ export class Tree {
             });
       const delta = {
         messages: made,
-        ends: [...ends, ...(fresh?.delta.ends ?? []), ...(shorter?.ends ?? [])],
-        marks: [...marks, ...(fresh?.delta.marks ?? []), ...(shorter?.marks ?? [])],
+        ends: [...ends, ...(fresh?.ends ?? []), ...(shorter?.ends ?? [])],
+        marks: [...marks, ...(fresh?.marks ?? []), ...(shorter?.marks ?? [])],
       };
-      const written = this.#writer.commit({ ...delta, local });
-      await view.load();
-      desk.publish();
-      return { info: view.infoOf(view.handle(id) as Handle), isNew: fresh !== undefined, written };
+      const { saved } = this.#writer.commit({ ...delta, local });
+      return { id, isNew: fresh !== undefined, saved };
     });
-    if (isNew) desk.emit({ type: 'branch', action: 'create', name: info.name, id: info.id }, start);
-    await written.saved;
-    return info;
+    return view.infoOf(view.handle(id) as Handle);
   }
 
   /**
@@ -364,7 +354,7 @@ export class Tree {
     const undo = [{ id: mark.id, chat: mark.chat, value: before }];
     const local = this.history.add({ kind, label, shown, isSwitch, undo, marks: [mark] });
     const show = (): void => {
-      this.#drop(leaving);
+      this.#writer.desk.drop(leaving);
       if (to !== undefined) view.show(to);
     };
     return this.#writer.commit({ marks: [mark], local }, show).saved;
@@ -433,6 +423,13 @@ export class Tree {
     desk.emit({ type: 'checkpoint', action, name, messageId: replica.idOf(one.key) });
     return this.#facts.checkpointInfo(one);
   }
+}
+
+/** What was made: the handle of its branch, whether that is new, and when it is saved. */
+interface Made {
+  readonly id: string;
+  readonly isNew: boolean;
+  readonly saved: Promise<void>;
 }
 
 interface CheckpointMark {

@@ -156,10 +156,8 @@ export class Turns {
     const isFirst = view.live().length === 0;
     const role = fresh[0]?.role ?? 'assistant';
     const base = isFirst ? undefined : this.#writer.forkBase(under, role, branch);
-    const made = this.#writer.newBranch(key, chat, base);
-    if (isFirst && !isFork) branch.record = made.record;
-    else view.expect(answer.handle, made.record, key);
-    return { branch: undefined, messages, ends: made.delta.ends, marks: [...marks, ...made.delta.marks] };
+    const made = this.#writer.newBranch(key, chat, base, answer.handle);
+    return { branch: undefined, messages, ends: made.ends, marks: [...marks, ...made.marks] };
   }
 
   /** Refuses a second answer to a question that another tab answers, and to continue an answer behind which one grows. */

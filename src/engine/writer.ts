@@ -102,7 +102,10 @@ export class Writer {
   whole({ messages = [], ends = [], marks = [] }: Partial<ChatDelta>): ChatDelta {
     const delta = { messages, ends, marks };
     if (this.replica.deleted.size > 0 && this.#isOfDeleted(delta)) throw deletedMeanwhile(this.desk.chatId);
-    return { ...delta, marks: [...this.#metadata(delta), ...marks] };
+    const { metadata } = this.desk.options;
+    if (!metadata || this.#hasMetadata || messages.length + ends.length + marks.length === 0) return delta;
+    this.#hasMetadata = true;
+    return { ...delta, marks: [...this.#fieldsOf(metadata, delta), ...marks] };
   }
 
   /** Whether a delta belongs to a deleted chat, or hangs on one of its messages. */
@@ -157,15 +160,12 @@ export class Writer {
   }
 
   /** The marks of the engine's metadata, for the first write: the fields that nobody has set. */
-  #metadata({ messages, ends, marks }: ChatDelta): Mark[] {
-    const [first] = [...messages, ...ends, ...marks];
-    const { metadata } = this.desk.options;
-    if (!metadata || !first || this.#hasMetadata) return [];
-    this.#hasMetadata = true;
-    const set = new Set(marks.map(({ id }) => id));
+  #fieldsOf(metadata: Readonly<Record<string, unknown>>, { messages, ends, marks }: ChatDelta): Mark[] {
+    const [{ chat } = { chat: '' }] = [...messages, ...ends, ...marks];
+    const set = new Set([...this.replica.chat.marks.keys(), ...marks.map(({ id }) => id)]);
     return Object.entries(metadata)
-      .filter(([name]) => !set.has(markId.field(name)) && !this.replica.chat.marks.has(markId.field(name)))
-      .map(([name, value]) => this.replica.mark(markId.field(name), value, first.chat));
+      .filter(([name]) => !set.has(markId.field(name)))
+      .map(([name, value]) => this.replica.mark(markId.field(name), value, chat));
   }
 
   /** The first branch of a chat that has none, without messages. */
@@ -185,18 +185,18 @@ export class Writer {
     return { id, at: this.replica.now(), createdAt: Date.now(), chat, keys };
   }
 
-  /** A new branch that ends at a message, named after `base`; without a base it is `main`. */
-  newBranch(
-    key: string,
-    chat: string,
-    base: string | undefined,
-  ): { readonly record: string; readonly delta: Pick<ChatDelta, 'ends' | 'marks'> } {
+  /**
+   * A new branch that ends at a message, named after `base`; without a base it is `main`. `handle`: the id of its handle, which
+   * may be there already.
+   */
+  newBranch(key: string, chat: string, base: string | undefined, handle?: string): NewBranch {
     const record = createId();
+    if (handle !== undefined) this.view.expect(handle, record, key);
     const ends = [this.#newEnds(record, chat, [key])];
-    if (base === undefined) return { record, delta: { ends, marks: [] } };
+    if (base === undefined) return { record, ends, marks: [] };
     const taken = new Set(this.replica.branches.live.map((way) => way.name));
     const value: NameValue = { name: nextBranchName(base, taken) };
-    return { record, delta: { ends, marks: [this.replica.mark(markId.name(record, key), value, chat)] } };
+    return { record, ends, marks: [this.replica.mark(markId.name(record, key), value, chat)] };
   }
 
   /** Marks that fix the derived names beside a fork: without them the next join would change these names. */
@@ -255,6 +255,11 @@ export class Writer {
 /** What to write; local records may depend on what is shown by then. */
 export interface Change extends Partial<Omit<StoreDelta, 'local'>> {
   readonly local?: StoreDelta['local'] | (() => StoreDelta['local']);
+}
+
+/** What makes a branch, and the id of its record. */
+export interface NewBranch extends Pick<ChatDelta, 'ends' | 'marks'> {
+  readonly record: string;
 }
 
 /** A write under way. */

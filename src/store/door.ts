@@ -45,21 +45,11 @@ export function checkDelta(delta: StoreDelta, userId: string): StoreDelta {
   return { ...copy, local };
 }
 
-const ours = new WeakSet<StoreDelta>();
-
 /**
- * Vouches for a delta: an engine makes it of what was copied and checked where it entered the engine, so the store takes it as
- * it is, with the options of its commit.
+ * The deltas for which an engine of this page vouches: it makes them of what was copied and checked where it entered the engine,
+ * so the store takes them as they are, with the options of their commits.
  */
-export function vouchFor(delta: StoreDelta): StoreDelta {
-  ours.add(delta);
-  return delta;
-}
-
-/** Whether an engine of this page vouches for a delta. */
-export function isOurs(delta: StoreDelta): boolean {
-  return ours.has(delta);
-}
+export const vouched: WeakSet<StoreDelta> = new WeakSet();
 
 /** A copy of the options of a commit. Throws `invalid-options` for others. */
 export function checkCommit(options: CommitOptions): CommitOptions {

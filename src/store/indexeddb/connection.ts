@@ -292,8 +292,8 @@ export async function write<T>(
   makeRows?: (tx: IDBTransaction) => TransactionRows,
 ): Promise<T> {
   const tx = db.transaction([...tables], 'readwrite', { durability: isRelaxed ? 'relaxed' : 'strict' });
-  const completion = new Promise<void>((resolve, reject) => {
-    tx.addEventListener('complete', () => resolve());
+  const completion = new Promise<unknown>((resolve, reject) => {
+    tx.addEventListener('complete', resolve);
     tx.addEventListener('abort', () => reject(tx.error ?? new DOMException('', 'AbortError')));
   });
   completion.catch(() => undefined);

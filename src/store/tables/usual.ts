@@ -61,17 +61,12 @@ export class Access {
   tell(notice: Notice): void {
     this.#hear({ ...notice, remote: false });
     this.#channel?.postMessage({ v: VERSION, notice });
-    if (notice.kind !== 'draft') this.grow(notice.chatId);
+    if (notice.kind !== 'draft') this.tidyLater(0, notice.chatId);
   }
 
-  /** Notes that a chat may have rows to pack. */
-  grow(chatId: string | undefined): void {
+  /** Runs the upkeep after so many ms, when the browser is idle; `chatId`: a chat that may have rows to pack. */
+  tidyLater(ms: number = 0, chatId?: string): void {
     if (chatId !== undefined) this.#grown.add(chatId);
-    this.tidyLater();
-  }
-
-  /** Runs the upkeep after so many ms, when the browser is idle. */
-  tidyLater(ms: number = 0): void {
     const wait = Math.max(ms, TIDY_AFTER);
     const at = performance.now() + wait;
     if (at >= this.#tidyAt || wait > LONGEST_TIMER) return;
@@ -144,7 +139,7 @@ const VERSION = 1;
 async function load(access: Access, chatId: string, since?: number): Promise<ChatRecords> {
   door.expectTexts({ chatId });
   door.expect('number?', 'change number', since);
-  if (since === undefined) access.grow(chatId);
+  if (since === undefined) access.tidyLater(0, chatId);
   return access.db.read(LOADED, (rows) => recordsAfter(rows, chatId, since));
 }
 
@@ -167,10 +162,10 @@ async function bodies(
 }
 
 async function commit(access: Access, chatId: string, handed: StoreDelta, options: CommitOptions) {
-  const isOurs = door.isOurs(handed);
-  if (!isOurs) door.expectTexts({ chatId });
-  const place = isOurs ? options : door.checkCommit(options);
-  const ready = await readyOf(access, chatId, isOurs ? handed : door.checkDelta(handed, place.userId));
+  const isVouched = door.vouched.has(handed);
+  if (!isVouched) door.expectTexts({ chatId });
+  const place = isVouched ? options : door.checkCommit(options);
+  const ready = await readyOf(access, chatId, isVouched ? handed : door.checkDelta(handed, place.userId));
   if (ready.messages.length >= 2 * PACK) await loadPacks();
   const { records, isChanged } = await access.db.write(COMMITTED, (rows) =>
     commitRecords(rows, ready, place),
