@@ -1,5 +1,5 @@
 import { copyOf } from '../copy.ts';
-import { ContextError, type ContextErrorCode, reasonOf } from '../errors.ts';
+import { ContextError, type ContextErrorCode, readFrom, reasonOf } from '../errors.ts';
 import { kindOf, subjectOf } from '../graph/marks.ts';
 import type { CommitOptions, Draft, StoreDelta } from './store.ts';
 
@@ -77,11 +77,7 @@ export function readOptions<T extends object>(options: T | undefined, fields: Fi
   expect('record?', 'options', options);
   const read: Record<string, unknown> = {};
   for (const name in fields) {
-    try {
-      read[name] = (options as Readonly<Record<string, unknown>> | undefined)?.[name];
-    } catch (cause) {
-      throw unreadable(name, cause);
-    }
+    read[name] = readFrom(name, () => (options as Readonly<Record<string, unknown>> | undefined)?.[name]);
     expect(fields[name] as string, name, read[name]);
     if (read[name] === undefined) delete read[name];
   }
@@ -252,20 +248,12 @@ function isA(kind: string, value: unknown): boolean {
   }
 }
 
-function unreadable(what: string, cause: unknown): ContextError {
-  return new ContextError('invalid-options', `The ${what} can't be read: ${reasonOf(cause)}.`, { cause });
-}
-
 /**
  * A copy of data as JSON keeps it, except that NaN throws: null could pass for the parent of a first message. Throws for values
  * that JSON would lose (functions, maps, binary data), for cycles, for more than 512 levels or ten million values.
  */
 export function ownCopy<T>(what: string, value: T): T {
-  try {
-    return copyOf(value, 'Data', RULES) as T;
-  } catch (cause) {
-    throw unreadable(what, cause);
-  }
+  return copyOf(value, `The ${what}`, RULES) as T;
 }
 
 const RULES = { code: 'invalid-options', maxDepth: 512, maxValues: 10_000_000 } as const;
