@@ -181,23 +181,15 @@ export class Prompt {
     const set = this.#set.map(({ copy }) => copy);
     const mounted = [...this.#mounted.values()].toSorted((a, b) => a.order - b.order);
     return (this.#list = [
-      ...this.#from('kept', this.#stored),
-      ...this.#from(
-        'set',
-        set.filter((one) => stored.size === 0 || !stored.has(this.#keyOf(one))),
-      ),
-      ...this.#from(
-        'component',
-        mounted.flatMap(({ fragments }) => fragments),
-      ),
+      ...this.#stored,
+      ...set.filter((one) => stored.size === 0 || !stored.has(this.#keyOf(one))),
+      ...mounted.flatMap(({ fragments }) => fragments),
     ]);
   }
 
-  #from(via: FragmentOrigin['via'], fragments: readonly ContextFragment[]): readonly ContextFragment[] {
-    for (const one of fragments)
-      if (!this.#origins.has(one))
-        this.#origins.set(one, { via: FOLD in one ? 'reminder' : via, since: Date.now() });
-    return fragments;
+  #note(via: FragmentOrigin['via'], fragments: readonly ContextFragment[]): void {
+    const since = Date.now();
+    for (const one of fragments) this.#origins.set(one, { via: FOLD in one ? 'reminder' : via, since });
   }
 
   /** Records and returns how a fragment came here; also for one that was removed. */
@@ -206,10 +198,9 @@ export class Prompt {
   }
 
   add(fragments: readonly Copied[]): void {
-    placeFragments(
-      fragments.map(({ copy }) => copy),
-      () => new Error('here'),
-    );
+    const copies = fragments.map(({ copy }) => copy);
+    placeFragments(copies, () => new Error('here'));
+    this.#note('set', copies);
     this.#set = [...this.#set, ...fragments];
     this.#list = undefined;
   }
@@ -249,6 +240,7 @@ export class Prompt {
     }
     const own = context.map(({ copy }) => copy);
     placeFragments(own, () => (owner as { at?: Error }).at);
+    this.#note('component', own);
     this.#mounted.set(owner, { order, fragments: own });
     this.#list = undefined;
   }
@@ -265,6 +257,7 @@ export class Prompt {
   restore(keeping: typeof Keeping | undefined, records: unknown): void {
     this.#keeping = keeping;
     if (keeping) ({ fragments: this.#stored, unread: this.#unread } = keeping.read(records));
+    this.#note('kept', this.#stored);
     this.#early?.forEach((change) => change());
     this.#early = this.#list = undefined;
   }
