@@ -136,33 +136,25 @@ class Connection implements Database {
   async #opened(): Promise<Open> {
     if (this.#isClosed) throw closed(this.#name);
     const opening = (this.#opening ??= this.#begin());
-    const open = await new Promise<Open>((resolve, reject) => {
+    return new Promise<Open>((resolve, reject) => {
       const { patience = 5000 } = this.#options;
       const timer = setTimeout(() => reject(blocked(this.#name)), patience);
       opening.then(resolve, reject).finally(() => clearTimeout(timer));
     });
-    if (this.#isClosed) throw closed(this.#name);
-    return open;
   }
 
-  #begin(): Promise<Open> {
-    const opening = this.#persist();
-    const isWanted = (): boolean => this.#opening === opening;
-    opening.then(
-      (open) => (isWanted() ? (this.#open = open) : open.db.close()),
-      () => isWanted() && (this.#opening = undefined),
-    );
-    return opening;
-  }
-
-  async #persist(): Promise<Open> {
+  async #begin(): Promise<Open> {
     const start = Date.now();
     for (let pause = 25; ; pause *= 2) {
       try {
-        return await this.#request();
+        const open = await this.#request();
+        if (!this.#isClosed) return (this.#open = open);
+        open.db.close();
+        throw closed(this.#name);
       } catch (error) {
         const isTime = Date.now() - start + pause < INSIST;
         if (this.#isClosed || !isTime || !isPassing(error)) {
+          this.#opening = undefined;
           const { refused } = await import('./refusal.ts').catch(refuseToLoad);
           throw refused(error, this.#name);
         }

@@ -26,7 +26,7 @@ export function explain(error: unknown, name: string): ContextError {
 /** The error for a database that does not open. */
 export function refused(error: unknown, name: string): ContextError {
   const cause = { cause: error, details: { database: name } };
-  if (isFull(error)) return explain(error, name);
+  if (isContextError(error) || isFull(error)) return explain(error, name);
   if (nameOf(error) === 'VersionError') {
     const message = `Database "${name}" was written by a newer version of contextree. Reload the page to get it.`;
     return new ContextError('newer-format', message, cause);
