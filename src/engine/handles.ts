@@ -204,11 +204,6 @@ export class Handles {
     return this.#handles.get(this.activeId) as Handle;
   }
 
-  /** The key of the message last shown on a branch; null for an empty or unknown one. */
-  keyOf(branchId: string): string | null {
-    return this.#handles.get(branchId)?.key ?? null;
-  }
-
   handle(branchId: string): Handle | undefined {
     return this.#handles.get(branchId);
   }

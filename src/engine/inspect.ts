@@ -216,9 +216,7 @@ async function spansOf(rendered: string, pieces: readonly Piece[], renderer: Con
 
 /** Throws `invalid-options` for a value that is no options object. */
 export function expectOptions(options: unknown): void {
-  if (isRecord(options)) return;
-  const message = `The options must be a record like { modelId: 'openai:gpt-4o' }, and are ${reasonOf(options)}.`;
-  throw new ContextError('invalid-options', message, { details: { value: options } });
+  expectOption(isRecord(options), 'options', "a record like { modelId: 'openai:gpt-4o' }", options);
 }
 
 /** Runs a task on messages. If it fails because one is malformed, the error says which. */

@@ -3,6 +3,7 @@ import type { BeginningValue } from '../graph/marks.ts';
 import type { ChatRecords, StoreNotice } from '../store/store.ts';
 import { asContextError } from './desk.ts';
 import { Again, isRefusal, loadLoss, oneAtATime } from './line.ts';
+import type { EngineState } from './state.ts';
 import type { Writer } from './writer.ts';
 
 /** Reads and joins what other tabs write, and notices deletions and cleared data. Records of deleted chats are left out. */
@@ -108,14 +109,14 @@ export class Others {
     if (this.#heard > this.#writer.replica.seq) this.follow();
   }
 
-  async #show(): Promise<void> {
+  async #show(patch?: Partial<EngineState>): Promise<void> {
     this.#writer.view.sync();
     await this.#writer.view.load();
-    this.#writer.desk.publish();
+    this.#writer.desk.publish(patch);
   }
 
   async #pull(): Promise<void> {
-    const { desk, replica, view } = this.#writer;
+    const { desk, replica } = this.#writer;
     const { database, generation } = replica;
     let records = await this.#read(replica.seq);
     const isOther = database !== '' && records.database !== database;
@@ -123,10 +124,8 @@ export class Others {
     if (isOther || isCleared || this.#back(records).length > 0) records = await this.#read();
     this.#joinWhole(records, isCleared);
     if (isOther) await (await loadLoss()).countLoss(this.#writer);
-    view.sync();
-    await view.load();
-    const wasDeleted = desk.state.getState().error?.code === 'chat-deleted';
-    desk.publish(wasDeleted && replica.chatKey !== undefined ? { status: 'ready', error: null } : {});
+    const isBack = desk.state.getState().error?.code === 'chat-deleted' && replica.chatKey !== undefined;
+    await this.#show(isBack ? { status: 'ready', error: null } : {});
     this.watch();
   }
 

@@ -109,7 +109,7 @@ export class Tree {
           ? this.history.add({
               kind,
               label: checkpoint ?? view.nameOf(id),
-              shown: [view.keyOf(from), view.keyOf(shows ? id : from)],
+              shown: [view.handle(from)?.key ?? null, view.handle(shows ? id : from)?.key ?? null],
               isSwitch: shows && id !== from,
               undo,
             })
@@ -350,7 +350,7 @@ export class Tree {
   ): Promise<void> {
     const { view } = this.#writer;
     const isSwitch = to !== undefined && to !== view.activeId;
-    const shown = [view.active.key, view.keyOf(to ?? view.activeId)] as const;
+    const shown = [view.active.key, view.handle(to ?? view.activeId)?.key ?? null] as const;
     const undo = [{ id: mark.id, chat: mark.chat, value: before }];
     const local = this.history.add({ kind, label, shown, isSwitch, undo, marks: [mark] });
     const show = (): void => {

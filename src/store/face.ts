@@ -1,6 +1,5 @@
 import { expectListener, refuseToLoad } from '../errors.ts';
-import type { MessageSearch } from './search.ts';
-import type { ContextStore, SearchOptions, SearchResult, StoreNotice, StoreReads } from './store.ts';
+import type { ContextStore, StoreNotice, StoreReads } from './store.ts';
 import type { Access } from './tables/usual.ts';
 
 /** The calls on tables: those of `tables/usual.ts`, and, from `revisions` on, of `tables/rarely.ts`. */
@@ -8,11 +7,11 @@ const CALLS =
   'load bodies commit saveDraft getChat get set delete hold held revisions listChats deleteChat restoreChat changesSince ' +
   'putBlob getBlob clear examine storage';
 
-/** The reads that are built on those calls. */
-const READS = 'getMessage getMessageChain getMessages listBranches listCheckpoints getGraph';
+/** The reads that are built on those calls: those of `reads.ts`, and `searchMessages`. */
+const READS = 'getMessage getMessageChain getMessages listBranches listCheckpoints getGraph searchMessages';
 
 type Read = (store: Face, ...args: readonly unknown[]) => Promise<unknown>;
-type NoCall = 'persistence' | 'persist' | 'subscribe' | 'searchMessages' | 'close' | keyof StoreReads;
+type NoCall = 'persistence' | 'persist' | 'subscribe' | 'close' | keyof StoreReads;
 interface CallsOfStore extends Required<Omit<ContextStore, NoCall>> {}
 
 /**
@@ -26,7 +25,6 @@ abstract class Face {
   #opening: Promise<Access> | undefined;
   /** Loads the code of a call. */
   #coming: Promise<unknown> | undefined;
-  #search: Promise<MessageSearch> | undefined;
 
   /** Adds the methods; called where the class is used, so that bundlers can remove it. */
   static withCalls(): abstract new () => StoreFace {
@@ -41,7 +39,8 @@ abstract class Face {
       });
     for (const name of READS.split(' '))
       define(name, async function (...args) {
-        const reads: object = await import('./reads.ts').catch(refuseToLoad);
+        const coming = name === 'searchMessages' ? import('./search.ts') : import('./reads.ts');
+        const reads: object = await coming.catch(refuseToLoad);
         return (reads as Readonly<Record<string, Read>>)[name]?.(this, ...args);
       });
     return Face as unknown as abstract new () => StoreFace;
@@ -109,23 +108,8 @@ abstract class Face {
     return () => void this.#listeners.delete(own);
   }
 
-  async searchMessages(
-    chatId: string,
-    query: string,
-    options?: SearchOptions,
-  ): Promise<readonly SearchResult[]> {
-    this.#search ??= import('./search.ts').then(
-      ({ MessageSearch }) => new MessageSearch(this as unknown as StoreFace),
-      refuseToLoad,
-    );
-    this.#search.catch(() => (this.#search = undefined));
-    return (await this.#search).find(chatId, query, options);
-  }
-
   async close(): Promise<void> {
     this.#listeners.clear();
-    const search = await this.#search?.catch(() => undefined);
-    search?.letGo();
     await this.#opening?.catch(() => undefined);
     this.access?.close();
     this.access = this.#opening = undefined;

@@ -9,6 +9,20 @@ import type { ChatRecords, Readable, SearchOptions, SearchResult } from './store
 import { WordIndex } from './wordIndex.ts';
 import { eachWord, parseQuery, type Term } from './words.ts';
 
+const searches = new WeakMap<Readable, MessageSearch>();
+
+/** See `ContextStore`. The words of a store's chats are dropped with it. */
+export function searchMessages(
+  store: Readable,
+  chatId: string,
+  query: unknown,
+  options?: SearchOptions,
+): Promise<readonly SearchResult[]> {
+  const search = searches.get(store) ?? new MessageSearch(store);
+  searches.set(store, search);
+  return search.find(chatId, query, options);
+}
+
 /**
  * Finding a message by its words.
  *

@@ -1,7 +1,7 @@
 import type { UIMessage } from 'ai';
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { readDraft, writeDraft } from '../../src/store/tables/drafts.ts';
+import { readDrafts, writeDraft } from '../../src/store/tables/drafts.ts';
 import type { Key, Rows } from '../../src/store/tables/layout.ts';
 import type { Draft } from '../../src/store/store.ts';
 import { campaign, tryAll } from '../support/campaign.ts';
@@ -25,7 +25,7 @@ class Kept {
   }
 
   async read(): Promise<UIMessage | undefined> {
-    return (await readDraft(this.all, 'c', 'key:a1'))?.message;
+    return (await readDrafts(this.all, 'c')).get('key:a1')?.message;
   }
 }
 

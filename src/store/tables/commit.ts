@@ -19,7 +19,7 @@ import {
   withoutPassed,
 } from '../../graph/join.ts';
 import type { ChatRecords, CommitOptions, LocalRecords } from '../store.ts';
-import { forgetDraft, readDraft } from './drafts.ts';
+import { forgetDraft, readDrafts } from './drafts.ts';
 import {
   type Key,
   type Meta,
@@ -86,7 +86,7 @@ export async function commit(
   const { chat, messages, facts } = known;
   expectPlace(known, ready, options);
   let { last: seq } = known;
-  const lost = await wordless(rows, known, ready);
+  const lost = messages.size > 0 ? await wordless(rows, known, ready) : NONE;
   const stored = changedMessages(known, ready, lost).map(({ before, after }) => ({
     before,
     after: { ...after, seq: (seq += 1) },
@@ -191,6 +191,8 @@ function told(rows: Rows, known: Known, { messages, ends, marks }: Ready): Promi
   const drafted = known.drafts.length > 0 ? known.messages.values() : undefined;
   return answer(rows, known.meta, known.chat, { ...factsOf(rowsTold), messages: records }, drafted);
 }
+
+const NONE: ReadonlySet<string> = new Set();
 
 /** Messages that the disk has without their words, although somebody wrote them, and whose words a delta brings. */
 async function wordless(rows: Rows, { chat, messages }: Known, { bodies }: Ready): Promise<Set<string>> {
@@ -316,7 +318,7 @@ async function putMessages(
   bodies: Ready['bodies'],
   drafts: readonly Key[],
 ): Promise<void> {
-  if (drafts.length > 0) await forgetDrafts(rows, chatId, changes, drafts);
+  if (drafts.length > 0) await forgetDrafts(rows, chatId, changes);
   const seqs: number[] = [];
   for (const { before } of changes) if (before && hasWords(shownVersion(before))) seqs.push(before.seq);
   const old = await readBodies(rows, chatId, seqs);
@@ -368,18 +370,10 @@ export function textOfBody(record: StoredMessage, json: string): string {
 }
 
 /** Removes the drafts of settled messages. The draft of a closed page may be of a newer version than the stored one. */
-async function forgetDrafts(
-  rows: Rows,
-  chatId: string,
-  changes: readonly Changed<StoredMessage>[],
-  drafts: readonly Key[],
-): Promise<void> {
-  const drafted = new Set(drafts.map((place) => (place as [string, string])[1]));
-  for (const { after } of changes) {
-    if (!drafted.has(after.key)) continue;
-    const draft = await readDraft(rows, chatId, after.key);
-    if (!draft || draft.rev < shownVersion(after).rev) forgetDraft(rows, chatId, after.key);
-  }
+async function forgetDrafts(rows: Rows, chatId: string, changes: readonly Changed<StoredMessage>[]) {
+  const drafts = await readDrafts(rows, chatId);
+  for (const { after } of changes)
+    if ((drafts.get(after.key)?.rev ?? 0) < shownVersion(after).rev) forgetDraft(rows, chatId, after.key);
 }
 
 /** Saves versions that came too late to be shown. */

@@ -22,11 +22,6 @@ interface Patch {
   readonly text: string;
 }
 
-/** The complete draft of a message; undefined where there is none. */
-export async function readDraft(rows: Rows, chatId: string, key: string): Promise<Draft | undefined> {
-  return draftIn(await rows.all<DraftRow>('drafts', within(chatId, key)), key);
-}
-
 /** All drafts of a chat, by the key of their message. */
 export async function readDrafts(rows: Rows, chatId: string): Promise<Map<string, Draft>> {
   const lists = new Map<string, DraftRow[]>();
