@@ -216,7 +216,7 @@ async function spansOf(rendered: string, pieces: readonly Piece[], renderer: Con
 
 /** Throws `invalid-options` for a value that is no options object. */
 export function expectOptions(options: unknown): void {
-  expectOption(isRecord(options), 'options', "a record like { modelId: 'openai:gpt-4o' }", options);
+  expectOption(isRecord(options), 'The options', "a record like { modelId: 'openai:gpt-4o' }", options);
 }
 
 /** Runs a task on messages. If it fails because one is malformed, the error says which. */
