@@ -44,7 +44,7 @@ export function visualizeGraph(graph: GraphData): string {
   const { chatId, nodes } = graph;
   if (nodes.length === 0) return `[chat: ${chatId}]\n\n(empty)`;
   const children = listsBy(nodes, ({ parentKey }) => parentKey);
-  const marksAt = marksOf(graph);
+  const marks = marksOf(graph);
   const levels = nodes.length > MANY ? LEVELS_KEPT : Infinity;
   const lines: string[] = [];
   const open: Place[] = [{ key: null, level: -1, bars: '' }];
@@ -53,7 +53,7 @@ export function visualizeGraph(graph: GraphData): string {
     const isRoot = level === 0;
     const stem = isRoot ? '' : bars + (isLast ? '└── ' : '├── ');
     const left = level - 1 > levels ? `(+${level - 1 - levels}) ` : '';
-    if (node) lines.push(`${left}${stem}${describe(node)}${marksAt(node.key)}`);
+    if (node) lines.push(`${left}${stem}${describe(node)}${marks.get(node.key) ?? ''}`);
     const inner = level < 1 ? '' : bars + (isLast ? '    ' : '│   ');
     const kept = level > levels ? inner.slice(-levels * STEP) : inner;
     const below = (children.get(key) ?? []).map((node, i, { length }) => {
@@ -83,19 +83,19 @@ function describe({ id, role, content }: GraphNode): string {
   return `${id.slice(0, 8)} (${role}): "${content.replaceAll('\n', ' ')}"`;
 }
 
-/** The text behind a message: the branches that end at it, then its checkpoints. */
-function marksOf({ branches, checkpoints }: GraphData): (key: string) => string {
-  const heads = listsBy(branches, ({ headKey }) => headKey);
-  const marks = listsBy(checkpoints, ({ messageKey }) => messageKey);
-  const nameOf = ({ name, isActive }: GraphData['branches'][number]): string => name + (isActive ? ' *' : '');
-  return (key) => {
-    const ending = heads.get(key)?.map(nameOf).join(', ');
-    const marked = marks
-      .get(key)
-      ?.map(({ name }) => name)
-      .join(', ');
-    return (ending === undefined ? '' : ` <- [${ending}]`) + (marked === undefined ? '' : ` {${marked}}`);
-  };
+/** The text behind a message, by its key: the branches that end at it, then its checkpoints. */
+function marksOf({ branches, checkpoints }: GraphData): ReadonlyMap<string | null, string> {
+  const marks = new Map<string | null, string>();
+  const named = branches.map((one) => ({ ...one, name: one.name + (one.isActive ? ' *' : '') }));
+  for (const [key, heads] of listsBy(named, ({ headKey }) => headKey))
+    marks.set(key, ` <- [${namesOf(heads)}]`);
+  for (const [key, points] of listsBy(checkpoints, ({ messageKey }) => messageKey))
+    marks.set(key, `${marks.get(key) ?? ''} {${namesOf(points)}}`);
+  return marks;
+}
+
+function namesOf(list: readonly { readonly name: string }[]): string {
+  return list.map(({ name }) => name).join(', ');
 }
 
 /** The values in lists, by their keys. */

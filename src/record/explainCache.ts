@@ -162,19 +162,17 @@ function weigh(before: RecordedRequest, now: RecordedRequest, change: Change | u
 /** Above this number, a sample of the messages gives the ratio of tokens to length. */
 const SAMPLES = 100;
 
-function tokensOf(head: readonly Section[], messages: readonly UIMessage[]): number {
+function tokensOf(head: readonly Section[], messages: Messages): number {
   const tokens = head.reduce((sum, { text }) => sum + countText(estimateTokenizer, text), 0);
   const every = Math.ceil(messages.length / SAMPLES);
-  let [counted, read, length] = [0, 0, 0];
-  for (const [i, message] of messages.entries()) {
-    const own = every > 1 ? lengthOf(message) : 0;
-    length += own;
-    if (every > 1 && i % every > 0) continue;
-    counted += countMessage(estimateTokenizer, message);
-    read += own;
-  }
-  return tokens + Math.round(read === 0 ? counted : (counted * length) / read);
+  const sample = messages.filter((_, i) => i % every === 0);
+  const counted = sample.reduce((sum, message) => sum + countMessage(estimateTokenizer, message), 0);
+  const lengthOfAll = (all: Messages): number => all.reduce((sum, one) => sum + lengthOf(one), 0);
+  const times = every > 1 ? lengthOfAll(messages) / (lengthOfAll(sample) || 1) : 1;
+  return tokens + Math.round(counted * times);
 }
+
+type Messages = readonly UIMessage[];
 
 function lengthOf({ parts }: UIMessage): number {
   let length = 0;
