@@ -126,9 +126,12 @@ function withReminder(
   const text = part.text === '' ? tagged(words) : `${part.text}\n\n${tagged(words)}`;
   const partIndex = last < 0 ? parts.length : last;
   parts[partIndex] = { ...part, text };
+  const range = { partIndex, start: part.text.length, end: text.length };
   const mark: ReminderMark = {
-    ...{ id: createId(), text: words, mode: last < 0 ? 'part' : 'inline', partIndex },
-    ...{ start: part.text.length, end: text.length },
+    id: createId(),
+    text: words,
+    mode: last < 0 ? 'part' : 'inline',
+    ...range,
     ...(onceIds.length > 0 && { onceIds }),
     ...metadataToKeep(message),
   };

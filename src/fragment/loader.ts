@@ -32,7 +32,7 @@ export async function loadFragments(
   fragments: readonly ContextFragment[],
   options: LoadOptions = {},
 ): Promise<readonly ContextFragment[]> {
-  const loaded = fragments.map((one) =>
+  const loaded = fragments.map(async (one) =>
     hasLazy(one) ? load(options, (rules) => walkFragments([one], rules)[0]) : one,
   );
   return (await Promise.all(loaded)) as ContextFragment[];

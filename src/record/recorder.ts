@@ -25,6 +25,7 @@ export interface Take {
 /** Begins the record of a request. */
 export function takeRequest(desk: RecordDesk, of: Subject): Take {
   const { answerId, answerKey, branchId, attempt, parentKey, call, mask } = of;
+  const subject = { answerId, answerKey, branchId, attempt, parentKey };
   const chunks: TimedChunk[] = [];
   let record: RecordedRequest | undefined;
   let start = 0;
@@ -62,14 +63,9 @@ export function takeRequest(desk: RecordDesk, of: Subject): Take {
     async send(sent, ask) {
       const facts = await factsOf(sent, of);
       start = performance.now();
-      record = recordOf(
-        {
-          ...facts,
-          ...{ id: createId(), answerId, answerKey, branchId, attempt, parentKey, at: Date.now() },
-          ...{ trigger: sent.trigger, messages: sent.messages, told: {}, chunks, status: 'open', steps: 0 },
-        },
-        mask,
-      );
+      const { trigger, messages } = sent;
+      const first = { id: createId(), at: Date.now(), told: {}, chunks, status: 'open', steps: 0 } as const;
+      record = recordOf({ ...facts, ...subject, ...first, trigger, messages }, mask);
       put(desk, undefined, record, 'start');
       const bytes = record.system.length + sizeOf(record.body) + 8 * record.messages.length;
       if (!grows(desk, record, bytes)) change({ truncated: true });

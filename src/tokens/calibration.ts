@@ -83,8 +83,11 @@ function isSilent(type: string): boolean {
 
 function isOfAnother({ metadata }: UIMessage, modelId: string | undefined): boolean {
   const { modelId: id, model = id } = fieldsOf(metadata);
-  const familyOf = (name: string): string => undated(bareName(name)).toLowerCase();
   return modelId !== undefined && typeof model === 'string' && familyOf(model) !== familyOf(modelId);
+}
+
+function familyOf(modelId: string): string {
+  return undated(bareName(modelId)).toLowerCase();
 }
 
 function middle(ratios: readonly number[]): number | undefined {

@@ -46,30 +46,29 @@ export async function all(): Promise<readonly ModelInfo[]> {
 /** The model of this id, or of the one that it stands for. */
 export async function find(id: string): Promise<ModelInfo | undefined> {
   const [models, table] = [await all(), await builtIn()];
-  const idsOf = (list: readonly ModelInfo[]): readonly string[] => list.map((model) => model.id);
   const known = (name: string): ModelInfo | undefined => models.find((model) => model.id === name);
-  return known(id) ?? known(fullId(id, idsOf(table), idsOf(models)));
+  return known(id) ?? known(fullId(id, table, models));
 }
 
 /**
  * The id that another stands for: without a snapshot's date, or the maker's folder (`groq:gpt-oss-20b`); '' for none or
  * several.
  */
-function fullId(id: string, inTable: readonly string[], ids: readonly string[]): string {
+function fullId(id: string, table: readonly ModelInfo[], models: readonly ModelInfo[]): string {
   if (OF_ITS_OWN.has(bareName(id))) return '';
   const plain = undated(id);
   const [, provider, name] = /^([^:]*:)(.*)$/s.exec(plain) ?? [];
   if (provider === undefined)
-    return plain === id ? '' : only(inTable.filter((full) => full.endsWith(`:${plain}`)));
-  if (ids.includes(plain)) return plain;
-  return only(ids.filter((full) => full.startsWith(provider) && full.endsWith(`/${name}`)));
+    return plain === id ? '' : only(table.filter((full) => full.id.endsWith(`:${plain}`)));
+  if (models.some((model) => model.id === plain)) return plain;
+  return only(models.filter((full) => full.id.startsWith(provider) && full.id.endsWith(`/${name}`)));
 }
 
 /** Snapshots whose prices aren't those of the model of the same name without a date. */
 const OF_ITS_OWN: ReadonlySet<string> = new Set(['gpt-4o-2024-05-13']);
 
-function only([id = '', ...others]: readonly string[]): string {
-  return others.length === 0 ? id : '';
+function only([model, ...others]: readonly ModelInfo[]): string {
+  return model && others.length === 0 ? model.id : '';
 }
 
 function keep(models: readonly ModelInfo[]): number {

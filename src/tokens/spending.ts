@@ -34,8 +34,6 @@ export function spendingOf(
   const usage = measuredUsage({ metadata: chatMetadata });
   const told = usage ? [{ usage, isOne: false }] : messages.map(toldBy).filter((one) => one !== null);
   if (told.length === 0) return null;
-  const sumOf = (all: readonly TokensByKind[]): TokensByKind =>
-    ofKinds((kind) => all.reduce((sum, one) => sum + one[kind], 0));
   const tokens = sumOf(told.map((one) => byKind(one.usage)));
   const cost = prices ? sumOf(told.map((one) => billOf(one, prices))) : null;
   return { of: usage ? 'chat' : 'messages', tokens, cost: cost && { ...cost, total: total(cost) } };
@@ -56,6 +54,10 @@ const KINDS = ['input', 'cacheRead', 'cacheWrite', 'output', 'reasoning'] as con
 
 function ofKinds(make: (kind: keyof TokensByKind) => number): TokensByKind {
   return Object.fromEntries(KINDS.map((kind) => [kind, make(kind)])) as unknown as TokensByKind;
+}
+
+function sumOf(all: readonly TokensByKind[]): TokensByKind {
+  return ofKinds((kind) => all.reduce((sum, one) => sum + one[kind], 0));
 }
 
 function total(cost: TokensByKind): number {
