@@ -6,6 +6,7 @@ import { ContextError, refuseToLoad } from './errors.ts';
 import { isRecord, type ContextFragment } from './fragment/fragment.ts';
 import type { MessageRecord } from './graph/graph.ts';
 import type { RecordedRequest } from './record/record.ts';
+import type { ContextRenderer } from './render/renderer.ts';
 import { XmlRenderer } from './render/xml.ts';
 import { InMemoryContextStore } from './store/memory.ts';
 import type { StorageFigures, StoreDelta } from './store/store.ts';
@@ -78,7 +79,6 @@ export async function exportSession(
 ): Promise<Session> {
   const records = await engine.account();
   const { rendered, fragments } = await engine.inspect();
-  const [requests, messages] = withIndices(engine.requests());
   const session: Session = {
     format: 'contextree-session',
     version: 1,
@@ -88,8 +88,7 @@ export async function exportSession(
     masked: null,
     records,
     prompt: { text: rendered, renderer: engine.renderer.name, fragments: fragments.context },
-    requests,
-    messages,
+    ...withIndices(engine.requests()),
     events,
     environment: await environmentOf(engine),
   };
@@ -97,22 +96,14 @@ export async function exportSession(
 }
 
 /** Requests with indexes for messages, because most requests share most messages. */
-function withIndices(
-  requests: readonly RecordedRequest[],
-): readonly [readonly SessionRequest[], readonly UIMessage[]] {
-  const indices = new Map<UIMessage, number>();
-  const indexOf = (message: UIMessage): number => {
-    const known = indices.get(message) ?? indices.size;
-    indices.set(message, known);
-    return known;
-  };
-  const listed = requests.map(({ messages, spans: _spans, sections: _sections, ...request }) => ({
-    ...request,
-    spans: [],
-    sections: [],
-    messages: messages.map(indexOf),
-  }));
-  return [listed, [...indices.keys()]];
+function withIndices(recorded: readonly RecordedRequest[]): Pick<Session, 'requests' | 'messages'> {
+  const messages = [...new Set(recorded.flatMap((request) => request.messages))];
+  const indices = new Map(messages.map((message, i) => [message, i]));
+  const indexOf = (message: UIMessage): number => indices.get(message) as number;
+  const requests = recorded.map((request) => {
+    return { ...request, spans: [], sections: [], messages: request.messages.map(indexOf) };
+  });
+  return { requests, messages };
 }
 
 async function environmentOf({ state, store }: ContextEngine): Promise<SessionEnvironment> {
@@ -120,15 +111,14 @@ async function environmentOf({ state, store }: ContextEngine): Promise<SessionEn
   const storage = await store.storage?.().catch(() => undefined);
   const { navigator, location } = globalThis as Partial<typeof globalThis>;
   return {
-    ...(location ? { origin: location.origin } : {}),
-    ...(navigator
-      ? { userAgent: navigator.userAgent, languages: navigator.languages, online: navigator.onLine }
-      : {}),
+    ...(location && { origin: location.origin }),
+    ...(navigator && { userAgent: navigator.userAgent, languages: navigator.languages }),
+    ...(navigator && { online: navigator.onLine }),
     timeZone: Intl.DateTimeFormat().resolvedOptions().timeZone,
     persistence,
     saveState: saveState.error ? `${saveState.state}: ${saveState.error.code}` : saveState.state,
     unsaved: saveState.pending,
-    ...(storage ? { storage } : {}),
+    ...(storage && { storage }),
   };
 }
 
@@ -298,10 +288,7 @@ function asFragment({ id, name, data }: FragmentSnapshot): ContextFragment {
 }
 
 /** Renders the exported prompt, whole; a part of its fragments is rendered as today. */
-function rendererOf({ text, renderer, fragments }: Session['prompt']): {
-  readonly name: string;
-  readonly render: (asked: readonly ContextFragment[]) => string;
-} {
+function rendererOf({ text, renderer, fragments }: Session['prompt']): ContextRenderer {
   const xml = new XmlRenderer();
   return {
     name: renderer,
