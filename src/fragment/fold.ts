@@ -115,10 +115,8 @@ function textIn(part: Parts[number] | undefined): string {
   return part?.type === 'text' ? part.text : '';
 }
 
-function metadataBefore(
-  { reminders: _reminders, ...kept }: Record<string, unknown>,
-  { was }: ReminderMark,
-): { metadata?: unknown } {
+function metadataBefore(metadata: Record<string, unknown>, { was }: ReminderMark): { metadata?: unknown } {
+  const { reminders: _reminders, ...kept } = metadata;
   if (!was) return { metadata: kept };
   const [before] = was;
   if (Object.keys(kept).length === 0) return was.length === 0 ? {} : { metadata: before };

@@ -1,4 +1,4 @@
-import { copyOf, refuse, type Walk } from '../copy.ts';
+import { copyOf, refuse } from '../copy.ts';
 import { ContextError, reasonOf } from '../errors.ts';
 import { dataOf, hasLazy, rulesOf, walkFragments, withData, type FragmentRules } from './copy.ts';
 import { BIND, brand, isBuilt, isLazyValue } from './fragment.ts';
@@ -44,35 +44,28 @@ async function load(
   begin: (rules: FragmentRules<unknown>) => unknown,
   depth = 0,
 ): Promise<unknown> {
+  const { signal } = options;
   const results = new Map<unknown, unknown>();
   const later: (() => Promise<unknown>)[] = [];
   const copy = begin({
     node: (fragment, walk) => withData(fragment, dataOf(fragment, walk)),
-    lazy: (value, { ...walk }) => {
+    lazy: (value, walk) => {
       const place = { ...walk, path: [...walk.path] };
-      later.push(async () => results.set(place, await loadLater(value, place, options, depth)));
+      later.push(async () => {
+        if (depth >= MAX_DEPTH) refuse(place, `is lazy in more than ${MAX_DEPTH} levels`);
+        const found = await obtain(value, options).catch((cause: unknown) => {
+          if (signal?.aborted) throw aborted(signal);
+          return refuse(place, `could not be loaded: ${reasonOf(cause)}`, cause);
+        });
+        const { subject, path } = place;
+        const again = await load(options, (rules) => copyOf(found, subject, rulesOf(rules), path), depth + 1);
+        results.set(place, again);
+      });
       return place;
     },
   });
   await Promise.all(later.map((one) => one()));
   return fill(copy, results);
-}
-
-async function loadLater(
-  value: LazyValue,
-  walk: Walk,
-  options: LoadOptions,
-  depth: number,
-): Promise<unknown> {
-  const { signal } = options;
-  if (depth >= MAX_DEPTH) refuse(walk, `is lazy in more than ${MAX_DEPTH} levels`);
-  const found = await obtain(value, options).catch((cause: unknown) => {
-    if (signal?.aborted) throw aborted(signal);
-    return refuse(walk, `could not be loaded: ${reasonOf(cause)}`, cause);
-  });
-  const again = (rules: FragmentRules<unknown>): unknown =>
-    copyOf(found, walk.subject, rulesOf(rules), walk.path);
-  return load(options, again, depth + 1);
 }
 
 /** The copy with results where lazy values stood. */

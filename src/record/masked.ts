@@ -43,9 +43,7 @@ async function maskedChunks(chunks: readonly TimedChunk[], mask: Mask): Promise<
 }
 
 /** The words that a chunk adds to a streamed part. */
-function deltaOf(
-  chunk: UIMessageChunk,
-): { readonly part: string; readonly field: string; readonly text: string } | undefined {
+function deltaOf(chunk: UIMessageChunk) {
   if (chunk.type === 'text-delta' || chunk.type === 'reasoning-delta')
     return { part: `${chunk.type} ${chunk.id}`, field: 'delta', text: chunk.delta };
   if (chunk.type === 'tool-input-delta')

@@ -59,6 +59,27 @@ export function takeRequest(desk: RecordDesk, of: Subject): Take {
     if (chunk.type === 'abort') end({ status: 'stopped' });
     if ('messageMetadata' in chunk && chunk.messageMetadata) learn(record, chunk.messageMetadata);
   };
+  /** The same stream, pulled as it is read: nothing is requested ahead. */
+  const heard = (answer: Answer, failed: (error: unknown) => void): Answer => {
+    const reader = answer.getReader();
+    const pull = async (controller: ReadableStreamDefaultController<UIMessageChunk>): Promise<void> => {
+      try {
+        const { done, value } = await reader.read();
+        if (done) end({ status: 'done' });
+        else keep(value);
+        if (done) controller.close();
+        else controller.enqueue(value);
+      } catch (error) {
+        failed(error);
+        controller.error(error);
+      }
+    };
+    const cancel = (reason: unknown): Promise<void> => {
+      end({ status: 'stopped' });
+      return reader.cancel(reason);
+    };
+    return new ReadableStream({ pull, cancel }, { highWaterMark: 0 });
+  };
   return {
     async send(sent, ask) {
       const facts = await factsOf(sent, of);
@@ -74,7 +95,7 @@ export function takeRequest(desk: RecordDesk, of: Subject): Take {
       try {
         const answer = await ask(sent);
         const isStream = typeof (answer as Partial<Answer> | null)?.getReader === 'function';
-        return isStream ? heard(answer, keep, end, failed) : answer;
+        return isStream ? heard(answer, failed) : answer;
       } catch (error) {
         failed(error);
         throw error;
@@ -87,33 +108,6 @@ export function takeRequest(desk: RecordDesk, of: Subject): Take {
       change({ told: { ...record?.told, ...told }, ...(usage && { usage }), ...model }, 'told');
     },
   };
-}
-
-/** The same stream, pulled as it is read: nothing is requested ahead. */
-function heard(
-  answer: Answer,
-  keep: (chunk: UIMessageChunk) => void,
-  end: (how: { readonly status: 'done' | 'stopped' }) => void,
-  failed: (error: unknown) => void,
-): Answer {
-  const reader = answer.getReader();
-  const pull = async (controller: ReadableStreamDefaultController<UIMessageChunk>): Promise<void> => {
-    try {
-      const { done, value } = await reader.read();
-      if (done) end({ status: 'done' });
-      else keep(value);
-      if (done) controller.close();
-      else controller.enqueue(value);
-    } catch (error) {
-      failed(error);
-      controller.error(error);
-    }
-  };
-  const cancel = (reason: unknown): Promise<void> => {
-    end({ status: 'stopped' });
-    return reader.cancel(reason);
-  };
-  return new ReadableStream({ pull, cancel }, { highWaterMark: 0 });
 }
 
 /** Sections are computed on demand, when the tools are known, too. They are no part of the record's JSON. */
@@ -225,10 +219,7 @@ type Sent = Parameters<ChatTransport<UIMessage>['sendMessages']>[0];
 
 type Answer = ReadableStream<UIMessageChunk>;
 
-async function factsOf(
-  { body, headers }: Sent,
-  { systemPrompt, made }: Source,
-): Promise<Pick<RecordedRequest, 'system' | 'spans' | 'renderer' | 'body' | 'headerNames'>> {
+async function factsOf({ body, headers }: Sent, { systemPrompt, made }: Source) {
   const own = { ...body } as Record<string, unknown>;
   const system = typeof own['system'] === 'string' ? own['system'] : systemPrompt;
   const at = system.indexOf(systemPrompt);
