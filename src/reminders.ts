@@ -214,14 +214,10 @@ export function not(predicate: ReminderPredicate): ReminderPredicate {
   return (context) => !holds(predicate, context);
 }
 
-function combined(
-  how: string,
-  of: 'every' | 'some',
-  predicates: readonly ReminderPredicate[],
-): ReminderPredicate {
-  expectPredicates(how, predicates);
-  const onceIds = readFrom(`A predicate of ${how}()`, () => predicates.flatMap((one) => one.onceIds ?? []));
-  const decide = (context: ReminderContext): boolean => predicates[of]((one) => holds(one, context));
+function combined(how: string, of: 'every' | 'some', all: readonly ReminderPredicate[]): ReminderPredicate {
+  expectPredicates(how, all);
+  const onceIds = readFrom(`A predicate of ${how}()`, () => all.flatMap((one) => one.onceIds ?? []));
+  const decide = (context: ReminderContext): boolean => all[of]((one) => holds(one, context));
   return Object.assign(decide, { onceIds });
 }
 

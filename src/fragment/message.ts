@@ -168,11 +168,8 @@ function textsOf(type: string): readonly string[] {
   return type.startsWith('tool-') ? ['toolCallId', 'state'] : [];
 }
 
-function messageFrom(
-  role: 'user' | 'assistant',
-  content: string | UIMessage,
-  { id, metadata }: MessageOptions,
-): UIMessage {
+function messageFrom(role: 'user' | 'assistant', content: string | UIMessage, options: MessageOptions) {
+  const { id, metadata } = options;
   const isText = typeof content === 'string';
   const base: unknown = isText ? { id: createId(), parts: [{ type: 'text', text: content }] } : content;
   if (!isRecord(base)) refuseContent(`${role}() takes a text or a UIMessage`, content);

@@ -30,11 +30,21 @@ export function takeRequest(desk: RecordDesk, of: Subject): Take {
   let record: RecordedRequest | undefined;
   let start = 0;
 
+  /** Adds the record, or replaces its earlier state. */
+  const put = (facts: Facts, phase?: RequestEvent['phase']): void => {
+    const [before, now] = [record, recordOf(facts, mask)];
+    record = now;
+    const { requests } = desk;
+    // The record was dropped for newer ones.
+    if (before && !requests.includes(before)) return;
+    const next = before ? requests.map((one) => (one === before ? now : one)) : [...requests, now];
+    desk.requests = next.slice(-limitOf(desk, 'last', LAST));
+    const { id, status, ms = 0 } = now;
+    const event = { type: 'request', id, answerId, branchId, status } as const;
+    if (phase) desk.emit({ ...event, phase }, performance.now() - ms);
+  };
   const change = (patch: Partial<Facts>, phase?: RequestEvent['phase']): void => {
-    const before = record;
-    if (!before) return;
-    record = recordOf({ ...before, ...patch }, mask);
-    put(desk, before, record, phase);
+    if (record) put({ ...record, ...patch }, phase);
   };
   const end = (how: Pick<RecordedRequest, 'status'> & { readonly error?: string }): void => {
     if (record?.status === 'open') change({ ...how, ms: performance.now() - start }, 'end');
@@ -50,7 +60,7 @@ export function takeRequest(desk: RecordDesk, of: Subject): Take {
     if (!record) return;
     const ms = performance.now() - start;
     if (!record.truncated) {
-      if (grows(desk, record, sizeOf(chunk))) chunks.push({ ms, chunk });
+      if (grows(desk, chunks, sizeOf(chunk))) chunks.push({ ms, chunk });
       else change({ truncated: true });
     }
     if (record.firstMs === undefined && WORDS.test(chunk.type)) change({ firstMs: ms });
@@ -86,10 +96,9 @@ export function takeRequest(desk: RecordDesk, of: Subject): Take {
       start = performance.now();
       const { trigger, messages } = sent;
       const first = { id: createId(), at: Date.now(), told: {}, chunks, status: 'open', steps: 0 } as const;
-      record = recordOf({ ...facts, ...subject, ...first, trigger, messages }, mask);
-      put(desk, undefined, record, 'start');
-      const bytes = record.system.length + sizeOf(record.body) + 8 * record.messages.length;
-      if (!grows(desk, record, bytes)) change({ truncated: true });
+      put({ ...facts, ...subject, ...first, trigger, messages }, 'start');
+      const bytes = facts.system.length + sizeOf(facts.body) + 8 * messages.length;
+      if (!grows(desk, chunks, bytes)) change({ truncated: true });
       const failed = (error: unknown): void =>
         end(sent.abortSignal?.aborted ? { status: 'stopped' } : { status: 'failed', error: reasonOf(error) });
       try {
@@ -138,29 +147,12 @@ interface Subject extends Note, Source {
   readonly mask: Mask;
 }
 
-/** Adds a record, or replaces its earlier state. */
-function put(
-  desk: RecordDesk,
-  before: RecordedRequest | undefined,
-  now: RecordedRequest,
-  phase?: RequestEvent['phase'],
-): void {
-  const { requests } = desk;
-  // The record was dropped for newer ones.
-  if (before && !requests.includes(before)) return;
-  const next = before ? requests.map((one) => (one === before ? now : one)) : [...requests, now];
-  desk.requests = next.slice(-limitOf(desk, 'last', LAST));
-  if (!phase) return;
-  const { id, answerId, branchId, status, ms = 0 } = now;
-  desk.emit({ type: 'request', phase, id, answerId, branchId, status }, performance.now() - ms);
-}
-
 /** Whether a record may grow by so many bytes; drops older ones for it. */
-function grows(desk: RecordDesk, record: RecordedRequest, bytes: number): boolean {
+function grows(desk: RecordDesk, chunks: readonly TimedChunk[], bytes: number): boolean {
   const most = limitOf(desk, 'bytes', BYTES);
-  const own = (sizes.get(record.chunks) ?? 0) + bytes;
+  const own = (sizes.get(chunks) ?? 0) + bytes;
   if (own > most) return false;
-  sizes.set(record.chunks, own);
+  sizes.set(chunks, own);
   let sum = 0;
   const first = desk.requests.findLastIndex((one) => (sum += sizes.get(one.chunks) ?? 0) > most);
   if (first >= 0) desk.requests = desk.requests.slice(first + 1);

@@ -104,11 +104,7 @@ export function workerTokenizer(
 /** Milliseconds of counting after which the page gets its turn. */
 const SLICE = 8;
 
-async function countIdly(
-  texts: readonly string[],
-  tokenizer: Tokenizer,
-  isOver: () => boolean,
-): Promise<readonly number[]> {
+async function countIdly(texts: readonly string[], tokenizer: Tokenizer, isOver: () => boolean) {
   const counts: number[] = [];
   let until = 0;
   for (const text of texts) {

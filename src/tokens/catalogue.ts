@@ -170,12 +170,7 @@ function pricesOf(cost: unknown): unknown {
 // ------------------------------------------------------------------ one row
 
 /** A row as it is kept: without unknown fields, and with null for limits and prices that it does not name. */
-function checkModel(
-  value: unknown,
-  row: string,
-  asOf: string,
-  code: ContextErrorCode = 'invalid-import',
-): ModelInfo {
+function checkModel(value: unknown, row: string, asOf: string, code: ContextErrorCode = 'invalid-import') {
   /** The fields of a record that these forms know. A field that looks like a price and is none that we know is refused. */
   const fieldsIn = (record: unknown, forms: Forms, path: string): Record<string, unknown> => {
     const refuse = (field: string, complaint: string, found: unknown): never => {
