@@ -220,19 +220,10 @@ const DATA_URL = /\b(data:(?:[\w.+-]{1,60}\/[\w.+-]{1,80})?(?:;[\w=.-]{1,60}){0,
 /** `API key` for `x-api-key: `, `password` for `DB_PASSWORD=`. */
 function kindOf(name: string): string {
   const [found = 'secret'] =
-    /passw|pass|pwd|kennwort|mdp|contrase|cookie|auth|token|key|secret|credential/i.exec(name) ?? [];
-  const kinds: Readonly<Record<string, string>> = {
-    pass: 'password',
-    passw: 'password',
-    pwd: 'password',
-    kennwort: 'password',
-    mdp: 'password',
-    contrase: 'password',
-    auth: 'credentials',
-    key: 'API key',
-    credential: 'credentials',
-  };
-  return kinds[found.toLowerCase()] ?? found.toLowerCase();
+    /pass|pwd|kennwort|mdp|contrase|cookie|auth|token|key|secret|credential/i.exec(name) ?? [];
+  if (/pass|pwd|kennwort|mdp|contrase/i.test(found)) return 'password';
+  if (/auth|credential/i.test(found)) return 'credentials';
+  return /key/i.test(found) ? 'API key' : found.toLowerCase();
 }
 
 function placeholder(kind: string, secret: string, onMasked: OnMasked): string {

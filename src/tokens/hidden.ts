@@ -53,14 +53,10 @@ export function hiddenInMessage(message: UIMessage): readonly HiddenMark[] {
 
 function described(point: number): Pick<HiddenMark, 'code' | 'name'> {
   const hex = point.toString(16).toUpperCase().padStart(4, '0');
-  return { code: `U+${hex}`, name: NAMES[hex] ?? tagName(point) };
-}
-
-/** A tag character stands for one of ASCII: together they spell the hidden text. */
-function tagName(point: number): string {
+  // A tag character stands for one of ASCII: together they spell the hidden text.
   const letter = point - 0xe0000;
-  if (letter === 0x7f) return 'cancel tag';
-  return letter >= 0x20 ? `tag ${JSON.stringify(String.fromCharCode(letter))}` : 'tag';
+  const tag = letter >= 0x20 ? `tag ${JSON.stringify(String.fromCharCode(letter))}` : 'tag';
+  return { code: `U+${hex}`, name: NAMES[hex] ?? tag };
 }
 
 const NAMES: Readonly<Record<string, string>> = {
@@ -87,6 +83,7 @@ const NAMES: Readonly<Record<string, string>> = {
   '2068': 'first strong isolate',
   '2069': 'pop directional isolate',
   FEFF: 'zero width no-break space',
+  E007F: 'cancel tag',
 };
 
 const MARK = String.raw`[\xad\u061c\u180e\u200b-\u200f\u202a-\u202e\u2060-\u2064\u2066-\u2069\ufeff\u{e0000}-\u{e007f}]`;

@@ -30,7 +30,7 @@ export function measuredUsage({ metadata }: Pick<UIMessage, 'metadata'>): Measur
     cacheRead: inputs.cacheReadTokens ?? told.cachedInputTokens,
     cacheWrite: inputs.cacheWriteTokens,
     reasoning: outputs.reasoningTokens ?? told.reasoningTokens,
-  }).filter(([, count]) => isCount(count));
+  }).filter(([, count]) => typeof count === 'number' && count >= 0 && count < Infinity);
   return counts.length > 0 ? Object.fromEntries(counts) : undefined;
 }
 
@@ -39,8 +39,4 @@ type Fields = Readonly<Record<string, unknown>>;
 /** The fields of an object; none of anything else. */
 export function fieldsOf(value: unknown): Fields {
   return Object(value) as Fields;
-}
-
-function isCount(value: unknown): value is number {
-  return typeof value === 'number' && Number.isFinite(value) && value >= 0;
 }
