@@ -78,9 +78,11 @@ export function reminder(
       decode: () => null,
     },
     [FOLD]: (message, context) =>
-      speak({ ...context, message, text: textOf(message) }).catch((cause: unknown) =>
-        complain(message, context, cause),
-      ),
+      speak({ ...context, message, text: textOf(message) }).catch((cause: unknown) => {
+        const complaint = `A reminder failed and was left out of the turn: ${reasonOf(cause)}`;
+        (context.report ?? console.warn)(new ContextError('invalid-fragment', complaint, { cause }));
+        return message;
+      }),
   };
 }
 
@@ -137,12 +139,6 @@ function withReminder(
   };
   const kept = isRecord(message.metadata) ? message.metadata : {};
   return { ...message, parts, metadata: { ...kept, reminders: [...marksOf(message), mark] } };
-}
-
-function complain(message: UIMessage, { report = console.warn }: FoldContext, cause: unknown): UIMessage {
-  const text = `A reminder failed and was left out of the turn: ${reasonOf(cause)}`;
-  report(new ContextError('invalid-fragment', text, { cause }));
-  return message;
 }
 
 /**

@@ -8,7 +8,9 @@ import { addTo, type ContextRenderer, type FragmentSpan, type RenderedSpans } fr
 export function spansIn(renderer: ContextRenderer, fragments: readonly ContextFragment[]): RenderedSpans {
   const text = renderer.render(fragments);
   const written = fragments.filter((one) => renderer.render([one]) !== '');
-  const groups = MERGING.has(renderer.name) ? byName(written) : written.map((one) => [one]);
+  const named = new Map<string, ContextFragment[]>();
+  for (const fragment of written) addTo(named, fragment.name, fragment);
+  const groups = MERGING.has(renderer.name) ? [...named.values()] : written.map((one) => [one]);
   const pieces = groups.map((group) => ({ group, text: renderer.render(group) }));
   const found: FragmentSpan[] = [];
   let from = 0;
@@ -28,12 +30,6 @@ const MERGING: ReadonlySet<string> = new Set(['toml', 'toon']);
 interface Piece {
   readonly group: readonly ContextFragment[];
   readonly text: string;
-}
-
-function byName(fragments: readonly ContextFragment[]): readonly (readonly ContextFragment[])[] {
-  const groups = new Map<string, ContextFragment[]>();
-  for (const fragment of fragments) addTo(groups, fragment.name, fragment);
-  return [...groups.values()];
 }
 
 function inOrder(pieces: readonly Piece[], { name }: ContextRenderer): readonly Piece[] {

@@ -85,13 +85,12 @@ function loneHint(item: Section | Fields, pad: string): string | undefined {
 }
 
 function scalar(value: Scalar): string {
-  if (typeof value === 'string') return isBare(value) ? value : quoted(value);
+  if (typeof value === 'string') {
+    // No marks of the format in it, no padding, nothing that reads as something else.
+    const isBare = !MARKS.test(value) && value === value.trim() && !READS_ELSE.test(value);
+    return isBare ? value : quoted(value);
+  }
   return Number.isFinite(value) || typeof value === 'boolean' ? String(value) : 'null';
-}
-
-/** Whether a text needs no quotes: no marks of the format in it, no padding, nothing that reads as something else. */
-function isBare(text: string): boolean {
-  return !MARKS.test(text) && text === text.trim() && !READS_ELSE.test(text);
 }
 
 function keyOf(key: string): string {

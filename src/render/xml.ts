@@ -93,7 +93,8 @@ function element(name: string, pad: string, body: string): string {
 
 function textElement(name: string, value: string, pad: string): string {
   const tag = nameOf(name);
-  const text = escape(value);
+  // Characters that XML can't hold at all are replaced once, in the finished text.
+  const text = value.replace(/[&<>"'\r]/g, (mark) => ENTITIES[mark] ?? mark);
   if (!text.includes('\n')) return `${pad}<${tag}>${text}</${tag}>`;
   const inner = pad + INDENT;
   return `${pad}<${tag}>\n${inner}${text.replace(/\n/g, `\n${inner}`)}\n${pad}</${tag}>`;
@@ -115,11 +116,6 @@ const ENTITIES: Readonly<Record<string, string>> = {
   // A parser reads a bare carriage return as a line feed.
   '\r': '&#13;',
 };
-
-/** The text without markup. Characters that XML can't hold at all are replaced once, in the finished text. */
-function escape(text: string): string {
-  return text.replace(/[&<>"'\r]/g, (mark) => ENTITIES[mark] ?? mark);
-}
 
 /**
  * What a name may not hold, and what it may not begin with. Colons belong to namespaces; XML does not count ª, µ and º as

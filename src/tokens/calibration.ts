@@ -71,15 +71,13 @@ function wordsAlone({ parts }: UIMessage, thinkingIsKnown: boolean): string | un
   let text = '';
   for (const part of parts) {
     if (part.type === 'text') text += part.text;
-    else if (part.type === 'reasoning' ? !thinkingIsKnown : !isSilent(part.type)) return undefined;
+    else if (part.type === 'reasoning' ? !thinkingIsKnown : !SILENT.test(part.type)) return undefined;
   }
   return text;
 }
 
-/** Whether a part costs no output: the app's or the provider's own, not the model's words. */
-function isSilent(type: string): boolean {
-  return type === 'step-start' || type.startsWith('data-') || type.startsWith('source-');
-}
+/** Parts that cost no output: the app's or the provider's own, not the model's words. */
+const SILENT = /^(?:step-start$|data-|source-)/;
 
 function isOfAnother({ metadata }: UIMessage, modelId: string | undefined): boolean {
   const { modelId: id, model = id } = fieldsOf(metadata);
