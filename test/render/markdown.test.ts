@@ -135,6 +135,12 @@ describe('Markdown', () => {
     expect(markdown.render([hint(code)])).toBe(`## Hint\n${code}`);
   });
 
+  test('escapes all fences from the first that stays open on', () => {
+    expect(markdown.render([hint('```\na\n```\n```\nb\n~~~\nc\n~~~')])).toBe(
+      '## Hint\n```\na\n```\n\\```\nb\n\\~~~\nc\n\\~~~',
+    );
+  });
+
   test('begins a code block below its label', () => {
     expect(markdown.render([{ name: 'example', data: { answer: '```\nx\n```' } }])).toBe(
       '## Example\n- **answer**:\n  ```\n  x\n  ```',
