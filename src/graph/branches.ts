@@ -110,10 +110,8 @@ export class Branches {
     const names = uniqueNames(ways.map(({ name }) => name));
     const shown = ways.map((way, i) => kept(shownAs(way, names[i] as string)));
     this.live = keptList(live, shown);
-    this.deleted = keptList(
-      deleted,
-      all.filter((way) => !isLive(way)).map((way) => kept(way)),
-    );
+    const gone = all.filter((way) => !isLive(way));
+    this.deleted = keptList(deleted, gone.map(kept));
     return this.live !== live || this.deleted !== deleted;
   }
 }

@@ -47,27 +47,24 @@ export function visualizeGraph(graph: GraphData): string {
   const marks = marksOf(graph);
   const levels = nodes.length > MANY ? LEVELS_KEPT : Infinity;
   const lines: string[] = [];
-  const open: Place[] = [{ key: null, level: -1, bars: '' }];
+  const open: Place[] = [{ level: -1, bars: '' }];
   for (let place = open.pop(); place; place = open.pop()) {
-    const { node, key, level, bars, isLast } = place;
-    const isRoot = level === 0;
-    const stem = isRoot ? '' : bars + (isLast ? '└── ' : '├── ');
+    const { node, level, bars, isLast } = place;
+    const stem = level === 0 ? '' : bars + (isLast ? '└── ' : '├── ');
     const left = level - 1 > levels ? `(+${level - 1 - levels}) ` : '';
     if (node) lines.push(`${left}${stem}${describe(node)}${marks.get(node.key) ?? ''}`);
     const inner = level < 1 ? '' : bars + (isLast ? '    ' : '│   ');
     const kept = level > levels ? inner.slice(-levels * STEP) : inner;
-    const below = (children.get(key) ?? []).map((node, i, { length }) => {
-      return { node, key: node.key, level: level + 1, bars: kept, isLast: i === length - 1 };
-    });
-    for (const one of below.toReversed()) open.push(one);
+    const below = children.get(node?.key ?? null) ?? [];
+    for (let i = below.length - 1; i >= 0; i -= 1)
+      open.push({ node: below[i], level: level + 1, bars: kept, isLast: i === below.length - 1 });
   }
   return [`[chat: ${chatId}]`, '', ...lines, '', 'Legend: * = active branch, {...} = checkpoint'].join('\n');
 }
 
-/** What is to be drawn: the messages below a key, behind the message itself. */
+/** A message to draw, and those below it; without one, the roots. */
 interface Place {
-  readonly node?: GraphNode;
-  readonly key: string | null;
+  readonly node?: GraphNode | undefined;
   /** 0 for a root. */
   readonly level: number;
   readonly bars: string;
