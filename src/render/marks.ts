@@ -94,6 +94,6 @@ const CLOSE = String.raw`\2(?:(?<=\x60)\x60*|(?<=~)~*)[ \t]*${END}`;
 /** A code block whose closing fence stands in the column of the opening one, with nothing between that leaves it. */
 const CODE = /* @__PURE__ */ pattern(
   () =>
-    String.raw`( *)(\x60{3,}(?![^\n]*\x60)|~{3,}(?!~))[^\n]*\n(?:(?:\1(?![ \t]*\n| *${CLOSE})[^\n]*|[ \t]*)\n)*\1${CLOSE}`,
+    String.raw`( *)(\x60{3,}(?!\x60|[^\n]*\x60)|~{3,}(?!~))[^\n]*\n(?:(?:\1(?![ \t]*\n| *${CLOSE})[^\n]*|[ \t]*)\n)*\1${CLOSE}`,
   'y',
 );
