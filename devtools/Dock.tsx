@@ -6,7 +6,6 @@ import {
   type Insets,
   insetsOf,
   isBeside,
-  NO_INSETS,
   type Place,
   placeOf,
 } from './dock.ts';
@@ -50,17 +49,17 @@ export function Dock({ position, theme, styleNonce, onInsetsChange, children }: 
   };
   const groups = {
     Dock: [
-      ...SIDES.map(([side, label]) => ({
+      ...SIDES.map((label) => ({
         label,
-        isChosen: !own.window && place.side === side,
-        run: () => standAt(side),
+        isChosen: !own.window && place.side === lower(label),
+        run: () => standAt(lower(label)),
       })),
       { label: 'Own window', isChosen: own.window !== null, run: own.open },
     ],
-    Theme: THEMES.map(([name, label]) => ({
+    Theme: THEMES.map((label) => ({
       label,
-      isChosen: worn === name,
-      run: () => choose({ theme: name }),
+      isChosen: worn === lower(label),
+      run: () => choose({ theme: lower(label) }),
     })),
   };
   const resize = (size: number): void => choose(isBeside(place.side) ? { width: size } : { height: size });
@@ -96,18 +95,12 @@ export function Dock({ position, theme, styleNonce, onInsetsChange, children }: 
   );
 }
 
-const SIDES: readonly (readonly [side: DevtoolsPosition, label: string])[] = [
-  ['right', 'Right'],
-  ['bottom', 'Bottom'],
-  ['left', 'Left'],
-  ['top', 'Top'],
-];
+const SIDES = ['Right', 'Bottom', 'Left', 'Top'] as const;
+const THEMES = ['System', 'Light', 'Dark'] as const;
 
-const THEMES: readonly (readonly [theme: DevtoolsTheme, label: string])[] = [
-  ['system', 'System'],
-  ['light', 'Light'],
-  ['dark', 'Dark'],
-];
+function lower<T extends string>(label: T): Lowercase<T> {
+  return label.toLowerCase() as Lowercase<T>;
+}
 
 /** The size of the window, in CSS pixels. */
 function useExtent(): Extent {
@@ -129,9 +122,9 @@ function useInsets(place: Place | undefined, tell: ((insets: Insets) => void) | 
     told.current = tell;
   });
   useLayoutEffect(() => {
-    setInsets(insetsOf(side && { side, size: size ?? 0, least: 0, most: 0 }), told.current);
+    setInsets(insetsOf(side, size), told.current);
   }, [side, size]);
-  useLayoutEffect(() => () => setInsets(NO_INSETS, told.current), []);
+  useLayoutEffect(() => () => setInsets(insetsOf(), told.current), []);
 }
 
 function setInsets(insets: Insets, tell: ((insets: Insets) => void) | undefined): void {

@@ -60,7 +60,7 @@ export type Insets = Readonly<Record<DevtoolsPosition, number>>;
 /** The panel takes nothing. */
 export const NO_INSETS: Insets = { top: 0, right: 0, bottom: 0, left: 0 };
 
-/** How much a panel takes; nothing without a place. */
-export function insetsOf(place: Place | undefined): Insets {
-  return place ? { ...NO_INSETS, [place.side]: place.size } : NO_INSETS;
+/** How much a panel takes; nothing without a side. */
+export function insetsOf(side?: DevtoolsPosition, size = 0): Insets {
+  return side ? { ...NO_INSETS, [side]: size } : NO_INSETS;
 }

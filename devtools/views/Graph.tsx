@@ -1,7 +1,6 @@
 import type { ContextEngine, EngineState } from 'contextree';
 import { type KeyboardEvent, type ReactNode, useMemo, useRef, useState } from 'react';
 import { useAttempt } from '../attempt.tsx';
-import { branchOff } from '../branching.ts';
 import { Dressed, useTools } from '../Dressed.tsx';
 import { counted } from '../figures.ts';
 import { type GraphModel, graphModel } from '../graphRows.ts';
@@ -120,7 +119,7 @@ export function Graph(props: ViewProps): ReactNode {
             onFold={(at, isFolded) => setChoices(new Map(choices).set(at, isFolded))}
             takesFocus={hasBeenRead && naming === undefined}
           />
-          {isHelpOpen && tools?.keysHelp(branchOff(state))}
+          {isHelpOpen && tools?.keysHelp(state)}
           <footer className="bar">
             <span className="grow ellipsis">{countLine(model.nodes.length, state.branches.length)}</span>
             {key !== undefined && (

@@ -2,10 +2,9 @@ import type { ContextEngine, EngineState } from 'contextree';
 import { type ReactNode, useMemo } from 'react';
 import { Dressed } from '../Dressed.tsx';
 import { canFold, forkRows, type GraphModel, isFolded, shownFor, visibleRows } from '../graphRows.ts';
-import { type Moment, type RowState, rowState } from '../rowState.ts';
 import type { ColumnName } from '../columns.ts';
 import { Rows } from './Rows.tsx';
-import { type Fold, lineOf, messageAt, Row, type RowPlace } from './GraphRow.tsx';
+import { type Fold, messageAt, Row } from './GraphRow.tsx';
 
 /** The rows of the graph: a list with one Tab stop; only visible rows are mounted. */
 export function GraphList(props: GraphListProps): ReactNode {
@@ -72,17 +71,14 @@ export function GraphList(props: GraphListProps): ReactNode {
       >
         {(row, box) => {
           const node = rows[row] as number;
-          const message = messageAt(model, node);
-          const { key } = message;
+          const { key } = messageAt(model, node);
           return (
             <Row
               key={key}
               box={box}
-              model={model}
+              moment={moment}
               node={node}
               branches={branches}
-              {...seenAt(moment, message)}
-              isHere={key === hereKey}
               isCursor={row === cursor}
               isHit={hits?.has(key)}
               isMarked={key === marked}
@@ -147,33 +143,4 @@ interface GraphListProps {
   readonly columns?: readonly ColumnName[];
   /** Whether the list takes the focus back. */
   readonly takesFocus?: boolean;
-}
-
-/** What a row reads of the engine. */
-function seenAt(
-  moment: Moment & { readonly revision: number },
-  message: GraphModel['nodes'][number],
-): {
-  readonly place: RowPlace;
-  readonly state: RowState | undefined;
-  readonly line: string;
-  readonly kinds: string;
-} {
-  const { engine } = moment;
-  const { key } = message;
-  const { index, keys } = engine.siblings(key);
-  const isVersion = keys.length > 1;
-  const parts: readonly unknown[] = engine.message(key)?.parts ?? [];
-  const words: unknown = parts.map((part) => Object(part).text).find((text) => text);
-  const kinds = new Set(parts.map((part) => Object(part).type).filter((type) => type !== 'step-start'));
-  return {
-    place: {
-      depth: engine.node(key)?.depth ?? 1,
-      position: isVersion ? index + 1 : undefined,
-      count: isVersion ? keys.length : undefined,
-    },
-    state: rowState(moment, key),
-    line: lineOf(message, typeof words === 'string' ? words : undefined),
-    kinds: [...kinds].join(', '),
-  };
 }

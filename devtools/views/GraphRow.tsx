@@ -3,22 +3,27 @@ import type { CheckpointInfo, EngineState } from 'contextree';
 import type { ReactNode } from 'react';
 import { type GraphModel, headsWithin } from '../graphRows.ts';
 import { plainLine } from '../plainLine.ts';
-import type { RowState } from '../rowState.ts';
+import { type Moment, rowState } from '../rowState.ts';
 import { Glyphs } from './Glyphs.tsx';
 import { bothEnds, branchMark } from './Label.tsx';
 
 /** One message as a row of the graph: the lines of its lanes, its first words, and its branches and checkpoints. */
 export function Row(props: RowProps): ReactNode {
-  const { box, model, node, place, state, line, kinds, branches, children, naming } = props;
-  const { isHere, isCursor, isHit, isMarked, fold } = props;
+  const { box, moment, node, branches, isCursor, isHit, isMarked, fold, naming, children } = props;
+  const { engine, model, headKey } = moment;
   const message = messageAt(model, node);
+  const { key, role } = message;
+  const isHere = key === headKey;
+  const { index, keys } = engine.siblings(key);
+  const isVersion = keys.length > 1;
+  const state = rowState(moment, key);
   const lane = model.lanes.lane[node] as number;
   const heads = fold === 'folded' ? headsWithin(model, node) : (model.heads.get(node) ?? []);
   const checkpoints = model.checkpoints.get(node) ?? [];
   const hidden = (model.lanes.size[node] as number) - 1;
   const classes = [
     'row',
-    message.role,
+    role,
     state === 'growing' && 'streaming',
     lane > 0 && 'aside',
     isHere && 'here',
@@ -31,9 +36,9 @@ export function Row(props: RowProps): ReactNode {
       className={classes.filter(Boolean).join(' ')}
       role="row"
       aria-rowindex={box['data-row'] + 1}
-      aria-level={place.depth}
-      aria-posinset={place.position}
-      aria-setsize={place.count}
+      aria-level={engine.node(key)?.depth ?? 1}
+      aria-posinset={isVersion ? index + 1 : undefined}
+      aria-setsize={isVersion ? keys.length : undefined}
       aria-selected={isCursor}
       aria-current={isHere ? 'true' : undefined}
       aria-expanded={fold === 'none' ? undefined : fold === 'open'}
@@ -47,8 +52,8 @@ export function Row(props: RowProps): ReactNode {
       />
       <span role="gridcell" className="message">
         {fold !== 'none' && foldButton(fold === 'open', hidden)}
-        <span className="unseen">{message.role}: </span>
-        {previewOf(line, kinds)}
+        <span className="unseen">{role}: </span>
+        {previewOf(message, engine.message(key)?.parts)}
         {state && <span className={`state ${state.replaceAll(' ', '-')}`}>{state}</span>}
       </span>
       <span role="gridcell" className="marks">
@@ -67,16 +72,9 @@ export function Row(props: RowProps): ReactNode {
 
 interface RowProps {
   readonly box: RowBox;
-  readonly model: GraphModel;
+  readonly moment: Moment;
   readonly node: number;
-  readonly place: RowPlace;
-  readonly state: RowState | undefined;
-  /** Its first words, as many as are loaded. */
-  readonly line: string;
-  /** The kinds of its parts, if it has no text. */
-  readonly kinds: string;
   readonly branches: EngineState['branches'];
-  readonly isHere: boolean;
   readonly isCursor: boolean;
   /** Whether it is a hit; undefined without a search. */
   readonly isHit: boolean | undefined;
@@ -89,13 +87,6 @@ interface RowProps {
   readonly children: ReactNode;
 }
 
-/** The place of a message: its depth, and its number among its versions. */
-export interface RowPlace {
-  readonly depth: number;
-  readonly position: number | undefined;
-  readonly count: number | undefined;
-}
-
 /** Whether a row's descendants can be folded, and are. */
 export type Fold = 'none' | 'open' | 'folded';
 
@@ -104,24 +95,26 @@ export function messageAt(model: GraphModel, node: number): GraphModel['nodes'][
   return model.nodes[node] as GraphModel['nodes'][number];
 }
 
-/** The first words of a message, as a person would read them; `words` are more of them, if loaded. */
-export function lineOf({ role, content }: GraphModel['nodes'][number], words: string | undefined): string {
-  const begin = content.endsWith('...') ? content.slice(0, -3) : undefined;
-  const more = begin === undefined ? undefined : words?.slice(0, LINE).replaceAll(/[^\S ]/g, ' ');
-  return plainLine(role, begin !== undefined && more?.startsWith(begin) ? more : content);
-}
-
 /** More characters than fit in a row. */
 const LINE = 300;
 
-function previewOf(line: string, kinds: string): ReactNode {
-  return line ? (
-    <span className="preview" dir="auto">
-      {line}
-    </span>
-  ) : (
-    <span className="preview wordless">{kinds || 'no text'}</span>
-  );
+/** The first words of a message, as a person would read them, as many as are loaded; else the kinds of its parts. */
+function previewOf(
+  { role, content }: GraphModel['nodes'][number],
+  parts: readonly unknown[] = [],
+): ReactNode {
+  const words: unknown = parts.map((part) => Object(part).text).find((text) => text) ?? content;
+  const begin = content.endsWith('...') ? content.slice(0, -3) : content;
+  const more = `${words}`.slice(0, LINE).replaceAll(/[^\S ]/g, ' ');
+  const line = plainLine(role, begin !== content && more.startsWith(begin) ? more : content);
+  if (line)
+    return (
+      <span className="preview" dir="auto">
+        {line}
+      </span>
+    );
+  const kinds = new Set(parts.map((part) => Object(part).type).filter((type) => type !== 'step-start'));
+  return <span className="preview wordless">{[...kinds].join(', ') || 'no text'}</span>;
 }
 
 /** For the mouse; the keyboard folds with the arrow keys, so the list stays one Tab stop. */

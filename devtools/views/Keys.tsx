@@ -1,5 +1,7 @@
 import { type Fact, factList } from '../kit.tsx';
+import type { EngineState } from 'contextree';
 import type { ReactNode } from 'react';
+import { branchOff } from '../branching.ts';
 
 /** The keys of the list while it has the focus. */
 const KEYS: readonly (readonly [keys: string, does: string])[] = [
@@ -19,13 +21,14 @@ const KEYS: readonly (readonly [keys: string, does: string])[] = [
   ['?', 'show or hide this'],
 ];
 
-/** All keys of the graph; `branchOff` is the reason why one of them is disabled. */
-export function keysHelp(branchOff: string | undefined): ReactNode {
+/** All keys of the graph, and why one of them is off. */
+export function keysHelp(state: EngineState): ReactNode {
+  const off = branchOff(state);
   const facts = KEYS.map(([keys, does]): Fact => [
     keys,
     <>
       {does}
-      {keys === 'b' && branchOff !== undefined && <span className="warn"> - off: {branchOff}</span>}
+      {keys === 'b' && off !== undefined && <span className="warn"> - off: {off}</span>}
     </>,
   ]);
   return factList(facts, 'Keys');
