@@ -75,7 +75,7 @@ export async function turnCosts(question: CostQuestion, signal: AbortSignal): Pr
   const estimate = await engine.estimate({ ...(end !== undefined && { at: end }), signal });
   const before = tokensBefore(estimate);
   const windowOf = windows(engine);
-  const turns = answers.slice(0, shown).map((info) => turnOf(question, { info, estimate, before, windowOf }));
+  const turns = answers.slice(0, shown).map((info) => turnOf(question, info, estimate, before, windowOf));
   // Each answer counts for the branch on which it was first said.
   const branches = state.branches.map(({ label, isActive, headKey, ownCount }) => {
     return { label, isActive, keys: ownAnswers(engine, headKey, ownCount) };
@@ -122,16 +122,12 @@ function tokensBefore({ messages }: EstimateResult): ReadonlyMap<string, number>
   return before;
 }
 
-interface Known {
-  readonly info: NodeInfo;
-  readonly estimate: EstimateResult;
-  readonly before: ReadonlyMap<string, number>;
-  readonly windowOf: (model: string) => Promise<number | null>;
-}
-
 async function turnOf(
   { engine, whatIf, modelId }: CostQuestion,
-  { info, estimate, before, windowOf }: Known,
+  info: NodeInfo,
+  estimate: EstimateResult,
+  before: ReadonlyMap<string, number>,
+  windowOf: ReturnType<typeof windows>,
 ): Promise<TurnCost> {
   const { key, id } = info;
   const calls = engine.calls(key);
@@ -188,7 +184,7 @@ function toolsOf(
   return tools.reduce((sum, { text }) => sum + estimateTokens(text), 0);
 }
 
-function windows(engine: ContextEngine): Known['windowOf'] {
+function windows(engine: ContextEngine): (model: string) => Promise<number | null> {
   const known = new Map<string, Promise<number | null>>();
   const ask = async (modelId: string): Promise<number | null> =>
     (await engine.estimate({ modelId, messages: [], fragments: [] })).limits.context;

@@ -4,33 +4,32 @@ import { type FormEvent, type ReactNode, useEffect, useRef, useState } from 'rea
 
 /** Edits a message as a version on a branch of its own. Parts that are no text stay. */
 export function EditBranch({ message, off, onSave, onClose }: EditBranchProps): ReactNode {
-  const { parts } = message;
-  const [texts, setTexts] = useState(
-    () => new Map(parts.flatMap((part, i) => (isText(part) ? [[i, part.text]] : []))),
-  );
+  const [parts, setParts] = useState(message.parts);
+  const texts = parts.flatMap((part, at) => (isText(part) ? [{ ...part, at }] : []));
   const first = useRef<HTMLTextAreaElement>(null);
   useEffect(() => first.current?.focus(), []);
-  const isChanged = parts.some((part, i) => isText(part) && texts.get(i) !== part.text);
+  const isChanged = texts.some(({ text, at }) => text !== Object(message.parts[at]).text);
+  const change = (at: number, text: string): void =>
+    setParts(parts.map((part, i) => (i === at && isText(part) ? { ...part, text } : part)));
   const submit = (event: FormEvent): void => {
     event.preventDefault();
-    if (off !== undefined) return;
-    onSave(parts.map((part, i) => (isText(part) ? { ...part, text: texts.get(i) ?? part.text } : part)));
+    if (off === undefined) onSave(parts);
   };
   return (
     <form className="form" aria-label="Edit as a new branch" onSubmit={submit}>
-      {[...texts].map(([i, text], n) => (
+      {texts.map(({ text, at }, n) => (
         <textarea
-          key={i}
+          key={at}
           ref={n === 0 ? first : null}
-          aria-label={texts.size === 1 ? 'Words' : `Words ${n + 1} of ${texts.size}`}
+          aria-label={texts.length === 1 ? 'Words' : `Words ${n + 1} of ${texts.length}`}
           dir="auto"
           rows={Math.min(12, Math.max(3, text.split('\n').length + 1))}
           value={text}
           onKeyDown={keys({ Escape: onClose })}
-          onChange={(event) => setTexts(new Map(texts).set(i, event.target.value))}
+          onChange={(event) => change(at, event.target.value)}
         />
       ))}
-      {texts.size === 0 && <p className="words">It has no words to edit.</p>}
+      {texts.length === 0 && <p className="words">It has no words to edit.</p>}
       <div className="bar">
         <span className="grow muted">{off}</span>
         <button type="button" onClick={onClose}>

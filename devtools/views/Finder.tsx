@@ -13,31 +13,15 @@ import { Filters } from './Filters.tsx';
 
 /** The bar above the graph: search text, filters, and steps from hit to hit. */
 export function Finder(props: FinderProps): ReactNode {
-  const {
-    engine,
-    model,
-    state,
-    wanted = ANYTHING,
-    onWant,
-    found,
-    onFound,
-    selected,
-    choices,
-    onStep,
-    box,
-    columns,
-    onColumns,
-    isHelpOpen,
-    onHelp,
-  } = props;
-  useFound({ engine, model, headKey: state.headKey, wanted }, onFound);
+  const { engine, model, state, wanted = ANYTHING, onWant, found, selected } = props;
+  useFound({ engine, model, headKey: state.headKey, wanted }, props.onFound);
   const [isOpen, setOpen] = useState(false);
   const { text, ...filters } = wanted;
   const set = Object.values(filters).filter((value) => value !== '').length;
   const at = found?.indexOf(selected ?? '') ?? -1;
   const step = (by: 1 | -1): void => {
     const hit = found && hitAfter(found, selected, by);
-    if (hit !== undefined) onStep(hit, unfoldedFor(model, choices, model.indexOf.get(hit) ?? 0));
+    if (hit !== undefined) props.onStep(hit, unfoldedFor(model, props.choices, model.indexOf.get(hit) ?? 0));
   };
   return (
     <div role="search">
@@ -50,19 +34,19 @@ export function Finder(props: FinderProps): ReactNode {
           found={found?.length}
           at={at}
           onStep={step}
-          box={box}
+          box={props.box}
         />
         <button type="button" aria-expanded={isOpen} onClick={() => setOpen(!isOpen)}>
           {set === 0 ? 'Filter' : `Filter (${set})`}
         </button>
-        <Menu label="Columns" sign="▥" groups={{ Columns: columnItems(columns, onColumns) }} />
+        <Menu label="Columns" sign="▥" groups={{ Columns: columnItems(props.columns, props.onColumns) }} />
         <button
           type="button"
           className="icon"
           aria-label="All keys"
           title="All keys  ?"
-          aria-expanded={isHelpOpen}
-          onClick={onHelp}
+          aria-expanded={props.isHelpOpen}
+          onClick={props.onHelp}
         >
           ?
         </button>

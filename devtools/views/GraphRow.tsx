@@ -103,9 +103,12 @@ function previewOf(
   { role, content }: GraphModel['nodes'][number],
   parts: readonly unknown[] = [],
 ): ReactNode {
-  const words: unknown = parts.map((part) => Object(part).text).find((text) => text) ?? content;
+  const words =
+    parts
+      .map((part): unknown => Object(part).text)
+      .find((text): text is string => typeof text === 'string' && text !== '') ?? content;
   const begin = content.endsWith('...') ? content.slice(0, -3) : content;
-  const more = `${words}`.slice(0, LINE).replaceAll(/[^\S ]/g, ' ');
+  const more = words.slice(0, LINE).replaceAll(/[^\S ]/g, ' ');
   const line = plainLine(role, begin !== content && more.startsWith(begin) ? more : content);
   if (line)
     return (

@@ -14,7 +14,7 @@ import { readMessage } from '../readMessage.ts';
 import { useShownIn } from '../Shadow.tsx';
 import type { ViewProps } from '../view.ts';
 import { EditBranch } from './EditBranch.tsx';
-import { holdersOf, NodeFacts } from './NodeFacts.tsx';
+import { holdersOf, nodeFacts } from './NodeFacts.tsx';
 import { isTool, LongText, Part } from './Parts.tsx';
 import { ReplayOf } from './Replay.tsx';
 import { Revisions } from './Revisions.tsx';
@@ -71,14 +71,7 @@ export function Node(props: NodeProps): ReactNode {
         {isEditing && value && (
           <EditBranch message={value} off={off} onSave={save} onClose={() => setEditing(false)} />
         )}
-        <NodeFacts
-          node={node}
-          message={value}
-          calls={calls}
-          holders={holders}
-          versions={versions}
-          isOpen={!onBack}
-        />
+        {nodeFacts({ node, calls, versions }, value, holders, !onBack)}
         {error && <Alert>The message could not be read: {error.message}</Alert>}
         {value && <div className="bar">{choice(FACES, face, setFace)}</div>}
         {value && shownAs(face, value, calls, moment)}

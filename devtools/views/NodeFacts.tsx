@@ -7,8 +7,16 @@ import { dashed, type Fact, factList, NOT_TOLD } from '../kit.tsx';
 import { modelNamed } from '../promptAnswer.ts';
 import { estimateOf } from '../tokens.ts';
 
-/** The facts of a message in two columns; a fact that was not reported is shown as "not told", where one would look for it. */
-export function NodeFacts({ node, message, calls, holders, versions, isOpen }: NodeFactsProps): ReactNode {
+/**
+ * The facts of a message in two columns; a fact that was not reported is shown as "not told", where one would look for it. They
+ * are open where there is room for all of them beside the message.
+ */
+export function nodeFacts(
+  { node, calls, versions }: KnownNode,
+  message: UIMessage | null | undefined,
+  holders: Holders,
+  isOpen: boolean,
+): ReactNode {
   const isAnswer = node.name === 'assistant';
   const { model, usage } = toldBy(calls, message);
   const last = calls.at(-1);
@@ -57,14 +65,11 @@ export function NodeFacts({ node, message, calls, holders, versions, isOpen }: N
   );
 }
 
-interface NodeFactsProps {
+/** What the engine knows of a message. */
+export interface KnownNode {
   readonly node: NodeInfo;
-  readonly message: UIMessage | null | undefined;
   readonly calls: readonly CallFacts[];
-  readonly holders: Holders;
   readonly versions: Versions;
-  /** Whether there is room for all facts beside the message. */
-  readonly isOpen: boolean;
 }
 
 /** The requests of an answer: a continued one has several. */

@@ -4,19 +4,7 @@ import { rowAfterKey, useRowWindow } from '../windowing.ts';
 
 /** A list with one Tab stop, in which the arrows move a cursor; only visible rows are mounted. */
 export function Rows(props: RowsProps): ReactNode {
-  const {
-    role,
-    label,
-    className = '',
-    count,
-    cursor,
-    followed,
-    onMove,
-    onKey,
-    onClick,
-    takesFocus,
-    children,
-  } = props;
+  const { role, count, cursor, followed, takesFocus } = props;
   const idPrefix = useId();
   const height = useRowHeight();
   const { ref, onScroll, first, end, page, reveal } = useRowWindow(count, height);
@@ -30,24 +18,24 @@ export function Rows(props: RowsProps): ReactNode {
   }, [takesFocus, ref]);
   const onKeyDown = (event: KeyboardEvent): void => {
     if (event.ctrlKey || event.metaKey || event.altKey || event.target !== event.currentTarget) return;
-    const to = rowAfterKey(event.key, cursor, count, page) ?? onKey(event.key);
+    const to = rowAfterKey(event.key, cursor, count, page) ?? props.onKey(event.key);
     if (to === false) return;
     event.preventDefault();
     const row = to === true ? cursor : to;
-    if (to !== true) onMove(row);
+    if (to !== true) props.onMove(row);
     if (row >= 0) reveal(row);
   };
   const onPick = ({ target }: MouseEvent): void => {
     const row = (target as Element).closest<HTMLElement>('[data-row]')?.dataset['row'];
-    if (row !== undefined) onClick(Number(row), target as Element);
+    if (row !== undefined) props.onClick(Number(row), target as Element);
   };
   return (
     // oxlint-disable-next-line jsx-a11y/no-static-element-interactions -- each of its roles is one to act on
     <div
       ref={ref}
-      className={`rows ${className}`}
+      className={`rows ${props.className ?? ''}`}
       role={role}
-      aria-label={label}
+      aria-label={props.label}
       aria-rowcount={role === 'treegrid' ? count : undefined}
       aria-activedescendant={cursor >= first && cursor < end ? `${idPrefix}${cursor}` : undefined}
       tabIndex={0}
@@ -59,7 +47,7 @@ export function Rows(props: RowsProps): ReactNode {
         {Array.from({ length: end - first }, (_, i) => {
           const row = first + i;
           const style = { top: row * height, height };
-          return children(row, { id: `${idPrefix}${row}`, 'data-row': row, style });
+          return props.children(row, { id: `${idPrefix}${row}`, 'data-row': row, style });
         })}
       </div>
     </div>
