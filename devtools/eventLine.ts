@@ -1,5 +1,5 @@
 import type { ContextEngine, ContextEvent, EngineState } from 'contextree';
-import { span } from './amounts.ts';
+import { clock, span } from './amounts.ts';
 import { counted } from './figures.ts';
 
 /** The content of an event on one line, without its type and its duration. */
@@ -48,11 +48,9 @@ type EventIds = { readonly ids?: readonly string[] } & {
   readonly [name in 'id' | 'answerId' | 'messageId' | 'to' | 'toId']?: string;
 };
 
-/** The time of day to the millisecond, in the person's format. */
+/** The time of day to the millisecond: `14:03:59.120`. */
 export function clockTime(at: number): string {
-  const date = new Date(at);
-  const ms = String(date.getMilliseconds()).padStart(3, '0');
-  return `${date.toLocaleTimeString(undefined, { hourCycle: 'h23' })}.${ms}`;
+  return `${clock(at)}.${String(at % 1000).padStart(3, '0')}`;
 }
 
 /** A duration: `0.4 ms`, `12 ms`, `3.2 s`; '' for none. */

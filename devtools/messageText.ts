@@ -7,12 +7,14 @@ export function textOf(message: UIMessage): string {
     .join('');
 }
 
-/** The content of a message for reading: its texts, and other parts as JSON. */
+/** The content of a message for comparisons: its texts, and other parts as JSON, without ids of providers. */
 export function allOf(message: UIMessage): string {
   return partsOf(message)
     .flatMap((part) => {
       if (part.type === 'step-start') return [];
-      return part.type === 'text' || part.type === 'reasoning' ? part.text : JSON.stringify(part, null, 2);
+      return part.type === 'text' || part.type === 'reasoning'
+        ? part.text
+        : JSON.stringify(part, withoutNumbers, 2);
     })
     .join('\n\n');
 }
@@ -20,16 +22,6 @@ export function allOf(message: UIMessage): string {
 /** The parts of a message, without values that are no objects, from a damaged disk or another program. */
 export function partsOf({ parts }: UIMessage): UIMessage['parts'] {
   return parts.filter((part) => typeof part === 'object' && (part as object | null) !== null);
-}
-
-/** The content of a message for comparisons: its texts, and other parts as JSON, without ids of providers. */
-export function wordsOf(message: UIMessage): string {
-  return partsOf(message)
-    .flatMap((part) => {
-      if (part.type === 'step-start') return [];
-      return part.type === 'text' ? part.text : JSON.stringify(part, withoutNumbers, 2);
-    })
-    .join('\n');
 }
 
 function withoutNumbers(field: string, value: unknown): unknown {

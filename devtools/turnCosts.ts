@@ -26,9 +26,7 @@ export interface TurnCost {
   /** Tokens reserved for the answer, if reported; else those of the answer. */
   readonly reserve: number;
   /** The counts that the provider reported, for all calls of the turn together. Undefined without a report. */
-  readonly told:
-    | { readonly input: number; readonly cacheRead: number | undefined; readonly output: number }
-    | undefined;
+  readonly told: Usage | undefined;
   /** US dollars; null where usage, model or price is unknown. */
   readonly cost: number | null;
   readonly request: RecordedRequest | undefined;
@@ -157,17 +155,17 @@ async function turnOf(
   };
 }
 
-function toldIn(calls: readonly CallFacts[]): TurnCost['told'] {
-  const usages = calls.flatMap(({ usage }) => usage ?? []);
-  if (usages.length === 0) return undefined;
-  const sum = (read: (usage: (typeof usages)[number]) => number | undefined): number =>
-    usages.reduce((all, usage) => all + (read(usage) ?? 0), 0);
-  const tellsCache = usages.some(({ cacheRead }) => cacheRead !== undefined);
-  return {
-    input: sum(({ input }) => input),
-    cacheRead: tellsCache ? sum(({ cacheRead }) => cacheRead) : undefined,
-    output: sum(({ output }) => output),
-  };
+/** The counts that a provider reported, by kind; a kind that it did not report is absent. */
+export type Usage = NonNullable<CallFacts['usage']>;
+
+/** The counts of all these calls together; undefined without a report. */
+export function toldIn(calls: readonly CallFacts[]): Usage | undefined {
+  const told = calls.flatMap(({ usage }) => usage ?? []);
+  if (told.length === 0) return undefined;
+  const sum: Record<string, number> = {};
+  for (const one of told)
+    for (const [kind, tokens = 0] of Object.entries(one)) sum[kind] = (sum[kind] ?? 0) + (tokens as number);
+  return sum;
 }
 
 /** Tokens read beside prompt and history: the provider's count beyond them, else those of the reported tools. */

@@ -6,6 +6,7 @@ import { clock, dollars, span } from '../amounts.ts';
 import { count } from '../figures.ts';
 import { useAnswer } from '../live.tsx';
 import { tokensOf } from '../tokens.ts';
+import { toldIn } from '../turnCosts.ts';
 
 /** The heads of the columns, hidden from screen readers because each cell names its column. */
 export function columnHeads(columns: readonly ColumnName[]): ReactNode {
@@ -44,12 +45,10 @@ interface CellsProps extends Moment {
 function useFacts(moment: Moment, columns: readonly ColumnName[]): Readonly<Record<ColumnName, string>> {
   const { engine, messageKey } = moment;
   const { calls, createdAt, name } = knownAt(moment);
-  const told = calls.flatMap(({ usage }) => usage ?? []);
-  const output = told.reduce((sum, usage) => sum + (usage.output ?? 0), 0);
+  const told = toldIn(calls);
   const message = engine.message(messageKey);
-  const isTold = told.length > 0;
-  const isEstimated = columns.includes('tokens') && !isTold;
-  const isPriced = columns.includes('cost') && isTold;
+  const isEstimated = columns.includes('tokens') && !told;
+  const isPriced = columns.includes('cost') && told !== undefined;
   const { value: estimated } = useAnswer(
     () => (isEstimated ? tokensOf(engine, messageKey) : undefined),
     [engine, messageKey, message, isEstimated],
@@ -58,7 +57,7 @@ function useFacts(moment: Moment, columns: readonly ColumnName[]): Readonly<Reco
   const ms = calls.reduce((sum, call) => sum + call.ms, 0);
   return {
     time: timeOf(createdAt),
-    tokens: isTold ? count(output) : estimated === undefined ? '' : `~${count(estimated)}`,
+    tokens: told ? count(told.output ?? 0) : estimated === undefined ? '' : `~${count(estimated)}`,
     cost: cost === undefined ? '' : dollars(cost),
     duration: calls.length > 0 ? span(ms) : '',
     model: name === 'assistant' ? shortModel(calls.findLast(({ model }) => model !== undefined)?.model) : '',

@@ -4,7 +4,7 @@ import { dollars, span } from '../amounts.ts';
 import { count, counted } from '../figures.ts';
 import { dashed, more, Scroll, Select } from '../kit.tsx';
 import { instead, useAnswer } from '../live.tsx';
-import { wordsOf } from '../messageText.ts';
+import { allOf } from '../messageText.ts';
 import { useNarrow } from '../narrow.ts';
 import { unread } from '../unread.tsx';
 import type { Sight, ViewProps } from '../view.ts';
@@ -282,5 +282,5 @@ function headOf(side: string, of: ComparedMessage, onOpen: ViewProps['onOpen']):
 }
 
 function saidBy(one: ComparedMessage): string {
-  return one.message ? wordsOf(one.message) : '';
+  return one.message ? allOf(one.message) : '';
 }

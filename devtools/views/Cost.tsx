@@ -135,7 +135,7 @@ function turnOf(turn: TurnCost, onShow: () => void): ReactNode {
       <p className="figures">
         {model ?? 'model not told'}
         {told
-          ? ` - ${exactly(told.input)} in${told.cacheRead === undefined ? '' : `, ${exactly(told.cacheRead)} of them cached`}, ${exactly(told.output)} out`
+          ? ` - ${exactly(told.input ?? 0)} in${told.cacheRead === undefined ? '' : `, ${exactly(told.cacheRead)} of them cached`}, ${exactly(told.output ?? 0)} out`
           : ' - usage not told'}
       </p>
     </>

@@ -7,50 +7,36 @@ const LANE = 14;
 
 const laneX = (lane: number): number => 10 + lane * LANE;
 
-interface GlyphsProps {
-  readonly model: GraphModel;
-  readonly node: number;
-  readonly height: number;
-  readonly isFolded: boolean;
-  readonly isCheckpoint: boolean;
-}
-
 /**
  * The lines of one row, drawn from its own numbers: those that pass on the left, the one that arrives, the one that continues.
  */
-export function Glyphs({ model, node, height, isFolded, isCheckpoint }: GlyphsProps): ReactNode {
-  const { lanes } = model;
+export function glyphsOf(
+  model: GraphModel,
+  node: number,
+  height: number,
+  isFolded: boolean,
+  isCheckpoint: boolean,
+): ReactNode {
+  const { lanes, colour } = model;
   const middle = height / 2;
-  const lane = lanes.lane[node] as number;
-  const x = laneX(lane);
-  const own = branchColour(model.colour[node] as number);
+  const x = laneX(lanes.lane[node] as number);
+  const own = colour[node] as number;
   const next = lanes.next[node] as number;
+  const onwards = `M${x} ${middle}V${height}`;
   return (
     <svg width={x + 10} height={height} aria-hidden="true">
-      {passingColours(model, node).map((colour, left) => (
-        <line
-          key={left}
-          className="lane"
-          stroke={branchColour(colour)}
-          x1={laneX(left)}
-          x2={laneX(left)}
-          y2={height}
-        />
+      {passingColours(model, node).map((passing, left) => (
+        <g key={left}>{lineOf(passing, `M${laneX(left)} 0V${height}`)}</g>
       ))}
-      <path className="lane" stroke={own} d={arrival(model, node, middle)} />
-      {next >= 0 && !isFolded && (
-        <path
-          className="lane"
-          stroke={branchColour(model.colour[next] as number)}
-          d={`M${x} ${middle}V${height}`}
-        />
-      )}
-      {isFolded && (
-        <path className="lane" stroke={own} strokeDasharray="2 2" d={`M${x} ${middle}V${height}`} />
-      )}
-      {dotOf(x, middle, isCheckpoint ? 'checkpoint' : model.nodes[node]?.role, own)}
+      {lineOf(own, arrival(model, node, middle))}
+      {isFolded ? lineOf(own, onwards, '2 2') : next >= 0 && lineOf(colour[next] as number, onwards)}
+      {dotOf(x, middle, isCheckpoint ? 'checkpoint' : model.nodes[node]?.role, branchColour(own))}
     </svg>
   );
+}
+
+function lineOf(branch: number, path: string, dashes?: string): ReactNode {
+  return <path className="lane" stroke={branchColour(branch)} strokeDasharray={dashes} d={path} />;
 }
 
 /** The line to a message: straight down its lane, or a curve from the lane where it forks. */
@@ -63,14 +49,11 @@ function arrival({ lanes }: GraphModel, node: number, middle: number): string {
 
 /** Shapes tell what colour alone must not: hollow for a person's message, filled for an answer, a diamond for a checkpoint. */
 function dotOf(x: number, middle: number, shape: string | undefined, colour: string): ReactNode {
-  const fill = shape === 'user' ? 'var(--ground)' : colour;
-  if (shape === 'checkpoint') {
-    return <path className="dot" fill={fill} stroke={colour} d={`M${x} ${middle - 6}l6 6-6 6-6-6z`} />;
-  }
-  if (shape === 'system') {
-    return (
-      <rect className="dot" fill={fill} stroke={colour} x={x - 3.5} y={middle - 3.5} width={7} height={7} />
-    );
-  }
-  return <circle className="dot" fill={fill} stroke={colour} cx={x} cy={middle} r={4} />;
+  const path =
+    shape === 'checkpoint'
+      ? `M${x} ${middle - 6}l6 6-6 6-6-6z`
+      : shape === 'system'
+        ? `M${x - 3.5} ${middle - 3.5}h7v7h-7z`
+        : `M${x - 4} ${middle}a4 4 0 1 0 8 0 4 4 0 1 0-8 0z`;
+  return <path className="dot" fill={shape === 'user' ? 'var(--ground)' : colour} stroke={colour} d={path} />;
 }

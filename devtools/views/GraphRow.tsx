@@ -4,7 +4,7 @@ import type { ReactNode } from 'react';
 import { type GraphModel, headsWithin } from '../graphRows.ts';
 import { plainLine } from '../plainLine.ts';
 import { type Moment, rowState } from '../rowState.ts';
-import { Glyphs } from './Glyphs.tsx';
+import { glyphsOf } from './Glyphs.tsx';
 import { bothEnds, branchMark } from './Label.tsx';
 
 /** One message as a row of the graph: the lines of its lanes, its first words, and its branches and checkpoints. */
@@ -43,13 +43,7 @@ export function Row(props: RowProps): ReactNode {
       aria-current={isHere ? 'true' : undefined}
       aria-expanded={fold === 'none' ? undefined : fold === 'open'}
     >
-      <Glyphs
-        model={model}
-        node={node}
-        height={box.style.height}
-        isFolded={fold === 'folded'}
-        isCheckpoint={checkpoints.length > 0}
-      />
+      {glyphsOf(model, node, box.style.height, fold === 'folded', checkpoints.length > 0)}
       <span role="gridcell" className="message">
         {fold !== 'none' && foldButton(fold === 'open', hidden)}
         <span className="unseen">{role}: </span>

@@ -1,7 +1,7 @@
 import type { BranchInfo, CheckpointInfo, ContextEngine, EngineState, PastGraph } from 'contextree';
 import { type ReactNode, useMemo, useState } from 'react';
 import { useAttempt } from '../attempt.tsx';
-import { clockTime } from '../eventLine.ts';
+import { clock } from '../amounts.ts';
 import { type GraphModel, graphModel } from '../graphRows.ts';
 import { useAnswer } from '../live.tsx';
 import { type Step, stepsOf } from '../steps.ts';
@@ -162,7 +162,7 @@ function stepLine({ time, kind, label, state }: Step): ReactNode {
   return (
     <>
       <time className="muted" title={new Date(time).toLocaleString()}>
-        {clockTime(time).slice(0, -4)}
+        {clock(time)}
       </time>
       <span className={isOperation ? 'kind' : 'muted'}>{kind}</span>
       <span className="grow preview" dir="auto">

@@ -6,6 +6,7 @@ import { count, counted } from '../figures.ts';
 import { dashed, type Fact, factList, NOT_TOLD } from '../kit.tsx';
 import { modelNamed } from '../promptAnswer.ts';
 import { estimateOf } from '../tokens.ts';
+import { toldIn, type Usage } from '../turnCosts.ts';
 
 /**
  * The facts of a message in two columns; a fact that was not reported is shown as "not told", where one would look for it. They
@@ -95,8 +96,6 @@ function requestsOf(calls: readonly CallFacts[]): ReactNode {
   );
 }
 
-type Usage = NonNullable<CallFacts['usage']>;
-
 /** The facts of the requests or, for an answer made without requests, of its metadata. */
 function toldBy(
   calls: readonly CallFacts[],
@@ -105,18 +104,10 @@ function toldBy(
   const { usage } = Object(message?.metadata) as Readonly<Record<string, unknown>>;
   const { inputTokens: input, outputTokens: output } = Object(usage) as Readonly<Record<string, unknown>>;
   const isTold = typeof input === 'number' || typeof output === 'number';
-  const told = calls.flatMap((call) => call.usage ?? []);
   return {
     model: calls.findLast((call) => call.model)?.model ?? modelNamed(message?.metadata),
-    usage: told.length > 0 ? sumOf(told) : isTold ? ({ input, output } as Usage) : undefined,
+    usage: toldIn(calls) ?? (isTold ? ({ input, output } as Usage) : undefined),
   };
-}
-
-function sumOf(told: readonly Usage[]): Usage {
-  const sum: Record<string, number> = {};
-  for (const one of told)
-    for (const [kind, tokens] of Object.entries(one)) sum[kind] = (sum[kind] ?? 0) + (tokens as number);
-  return sum;
 }
 
 /** Token counts of a provider. */

@@ -33,7 +33,7 @@ function Drawn({ part, marks = [], ms }: PartProps): ReactNode {
     case 'text':
       return <LongText text={part.text} marks={marks} />;
     case 'reasoning':
-      return labelled('reasoning', <LongText text={part.text} marks={marks} />);
+      return labelled('reasoning', part.text && <LongText text={part.text} marks={marks} />);
     case 'file':
       return fileOf(part);
     case 'source-url':

@@ -2,7 +2,7 @@ import type { UIMessage } from 'ai';
 import type { ContextEngine } from 'contextree';
 import { type ReactNode } from 'react';
 import { instead, useAnswer } from '../live.tsx';
-import { wordsOf } from '../messageText.ts';
+import { allOf } from '../messageText.ts';
 import { Changes } from './Changes.tsx';
 
 /** The earlier contents of a message, and each change word by word, newest first. */
@@ -21,7 +21,7 @@ export function Revisions({ engine, messageKey, message, revision }: RevisionsPr
         <h2>
           {before?.label} → {one.label}
         </h2>
-        {before && <Changes before={wordsOf(before.message)} after={wordsOf(one.message)} />}
+        {before && <Changes before={allOf(before.message)} after={allOf(one.message)} />}
       </section>
     ));
 }
