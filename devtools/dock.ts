@@ -58,7 +58,7 @@ export function isBeside(side: DevtoolsPosition): boolean {
 export type Insets = Readonly<Record<DevtoolsPosition, number>>;
 
 /** The panel takes nothing. */
-export const NO_INSETS: Insets = { top: 0, right: 0, bottom: 0, left: 0 };
+const NO_INSETS: Insets = { top: 0, right: 0, bottom: 0, left: 0 };
 
 /** How much a panel takes; nothing without a side. */
 export function insetsOf(side?: DevtoolsPosition, size = 0): Insets {

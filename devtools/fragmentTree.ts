@@ -16,7 +16,7 @@ export interface FragmentTree {
 }
 
 /** The facts of a fragment. */
-export interface FragmentFacts {
+interface FragmentFacts {
   readonly tokens?: number | undefined;
   /** Why it is not in the prompt. */
   readonly problem?: string | undefined;
