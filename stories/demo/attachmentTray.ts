@@ -7,7 +7,7 @@ import { adoptFiles, changeUnsentFiles, unsent, type UnsentFile } from './unsent
 export type Fate = 'saved' | 'on its way' | 'lost';
 
 /** What became of files that were given: those that lie beside the box now, and a sentence for each that does not. */
-export interface Attached {
+interface Attached {
   readonly files: readonly UnsentFile[];
   readonly refusals: readonly string[];
 }

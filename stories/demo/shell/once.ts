@@ -31,18 +31,30 @@ export function notHeld(event: KeyboardEvent): void {
 }
 
 /**
- * Lets the second press of a double click on a button take no focus. The first one has moved it, or removes the button in a
- * moment: then the focus would be nowhere. Used once in the app.
+ * Lets the second press of a double click on a button take no focus, and press nothing else. The first one has moved the focus,
+ * or removes the button in a moment: then the focus would be nowhere, and the second one would meet what stood beside or below
+ * the button. Used once in the app.
  */
 export function useCalmDoubleClicks(): void {
   useEffect(() => {
-    let isOnButton = false;
+    let pressed: Element | null = null;
+    const buttonOf = ({ target }: Event): Element | null =>
+      target instanceof Element ? target.closest('button') : null;
     const press = (event: globalThis.MouseEvent): void => {
-      // What the second one meets may be what stood below the button.
-      if (event.detail > 1 && isOnButton) event.preventDefault();
-      else isOnButton = event.target instanceof Element && event.target.closest('button') !== null;
+      if (event.detail > 1 && pressed) event.preventDefault();
+      else pressed = buttonOf(event);
+    };
+    const click = (event: globalThis.MouseEvent): void => {
+      if (event.detail > 1 && pressed && buttonOf(event) !== pressed) {
+        event.preventDefault();
+        event.stopPropagation();
+      }
     };
     addEventListener('mousedown', press);
-    return () => removeEventListener('mousedown', press);
+    addEventListener('click', click, { capture: true });
+    return () => {
+      removeEventListener('mousedown', press);
+      removeEventListener('click', click, { capture: true });
+    };
   }, []);
 }
