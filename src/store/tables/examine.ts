@@ -19,7 +19,7 @@ import {
   readText,
   within,
 } from './layout.ts';
-import { decodePack, readTopology, type StoredTopology } from './pack.ts';
+import { readTopology, type StoredPack, type StoredTopology, summedLines } from './pack.ts';
 import { blobsIn, factIn, readMeta } from './records.ts';
 import { totalsOf } from './records.ts';
 
@@ -64,7 +64,7 @@ async function lookAt(rows: Rows, { id: chatId, from }: StoredChat): Promise<Fou
     rows.entries<string>('nodes', living),
     rows.entries<StoredTopology>('topologies', living),
     rows.entries<string>('bodies', living),
-    rows.entries<string>('packs', living),
+    rows.entries<StoredPack>('packs', living),
     rows.entries<StoredFact>('facts', within(chatId)),
   ]);
   const damages: Damage[] = [];
@@ -74,15 +74,13 @@ async function lookAt(rows: Rows, { id: chatId, from }: StoredChat): Promise<Fou
     bad.push([table, key]);
   };
   const words = new Map<number, { body: StoredBody; isSound: boolean }>();
-  for (const [key, text] of bodies) {
+  const hear = (text: string | undefined): boolean => {
     const body = bodyIn(text);
     if (body) words.set(body.seq, { body, isSound: readText(text) !== undefined });
-    else bad.push(['bodies', key]);
-  }
-  for (const [, text] of packs) {
-    const isSound = readText(text) !== undefined;
-    for (const body of decodePack(text)) words.set(body.seq, { body, isSound });
-  }
+    return body !== undefined;
+  };
+  for (const [key, text] of bodies) if (!hear(text)) bad.push(['bodies', key]);
+  for (const [, pack] of packs) for (const line of summedLines(pack)) if (line) hear(line);
 
   const messages = new Map<string, StoredMessage>();
   const places = new Set<number>();

@@ -27,7 +27,7 @@ export const LAYOUT: Readonly<Record<Table, Shape>> = {
   bodies: {},
   /** {@link StoredTopology}, at `[chatId, last]`. */
   topologies: {},
-  /** Text of {@link StoredBody} lists (`pack.ts`), at `[chatId, last]`. */
+  /** {@link StoredPack}, at `[chatId, last]`. */
   packs: {},
   /** {@link StoredFact}: ends and marks. */
   facts: { keyPath: ['chatId', 'kind', 'id', 'chat'], indexes: { seq: ['chatId', 'seq'] } },

@@ -10,7 +10,6 @@ import {
   narrowed,
   parsed,
   SUM_LENGTH,
-  summed,
 } from './layout.ts';
 import { readSingles, TOPOLOGIES } from './records.ts';
 
@@ -18,8 +17,9 @@ import { readSingles, TOPOLOGIES } from './records.ts';
  * The form of packed messages.
  *
  * Sixty-four messages of a chat are similar, so their topology is stored as columns (`columns.ts`): a parent only where it is
- * not the message before, numbers as steps. The bodies are a record of their own, so that the graph is read without them: the
- * {@link summed} text of a list with the body of each message, or null if that lies in a row of its own, or is missing.
+ * not the message before, numbers as steps. The bodies are a record of their own, so that the graph is read without them. Each
+ * body is a line, with its key: where the text as a whole can't be read, the lines can, and they tell which messages there
+ * were.
  */
 export interface StoredTopology {
   readonly v: number;
@@ -29,6 +29,14 @@ export interface StoredTopology {
   readonly text: string;
   /** The checksum of all fields above. */
   readonly sum: string;
+}
+
+/** The record of packed bodies. */
+export interface StoredPack {
+  /** A JSON list with a line for each message: its body, or null if that lies in a row of its own, or is missing. */
+  readonly text: string;
+  /** The checksums of the lines, joined. */
+  readonly sums: string;
 }
 
 /** The format of {@link StoredTopology.text}. */
@@ -181,14 +189,36 @@ function stepsOf(numbers: readonly number[]): number[] {
 }
 
 /** The record of these bodies: {@link summed} texts, in the order of their messages, undefined for none. */
-export function encodePack(bodies: readonly (string | undefined)[]): string {
-  return summed(`[${bodies.map((body) => body?.slice(SUM_LENGTH) ?? 'null').join(',')}]`);
+export function encodePack(bodies: readonly (string | undefined)[]): StoredPack {
+  const lines = bodies.map((body) => body?.slice(SUM_LENGTH) ?? 'null');
+  const sums = bodies.map((body) => body?.slice(0, SUM_LENGTH) ?? NO_SUM).join('');
+  // Texts in JSON contain no line breaks, which are escaped.
+  return { text: `[\n${lines.join(',\n')}\n]`, sums };
 }
 
-/** The bodies of a record; none where it can't be read. Bodies that the disk has changed are among them. */
-export function decodePack(text: string | undefined): readonly StoredBody[] {
-  const items = parsed(text?.slice(SUM_LENGTH));
-  return Array.isArray(items) ? items.flatMap((item) => asBody(item) ?? []) : [];
+const NO_SUM: string = '-'.repeat(SUM_LENGTH);
+
+/** The bodies of a record, by index; undefined for unreadable ones. */
+export function decodePack(record: StoredPack | undefined): readonly (StoredBody | undefined)[] {
+  const items = parsed(record?.text);
+  if (Array.isArray(items)) return items.map((item) => asBody(item));
+  return linesOf(record).map((line) => asBody(parsed(line)));
+}
+
+/** The bodies of a record as {@link summed} texts. */
+export function summedLines(record: StoredPack | undefined): readonly (string | undefined)[] {
+  return linesOf(record).map((line, i) =>
+    line === 'null' ? undefined : String(record?.sums).slice(i * SUM_LENGTH, (i + 1) * SUM_LENGTH) + line,
+  );
+}
+
+function linesOf(record: StoredPack | undefined): string[] {
+  const { text } = Object(record) as Partial<StoredPack>;
+  if (typeof text !== 'string') return [];
+  return text
+    .split('\n')
+    .slice(1, -1)
+    .map((line) => line.replace(/,$/, ''));
 }
 
 /** Writes a pack of messages, in order, with their bodies. Large bodies get rows of their own. */
@@ -246,15 +276,38 @@ export async function readSealed(
   const found = new Set<number>();
   await Promise.all([
     readSingles(rows, chatId, seqs.slice(sealed.length), add),
-    ...holders(lasts, sealed).map(async (last) => {
-      for (const body of decodePack(await rows.get<string>('packs', [chatId, last]))) {
-        found.add(body.seq);
-        add(body);
-      }
+    ...stretchesOf(lasts, holders(lasts, sealed)).map(async ([first, last]) => {
+      const range = { from: [chatId, first], to: [chatId, last] };
+      for (const pack of await rows.all<StoredPack>('packs', range))
+        for (const body of decodePack(pack)) {
+          if (body) found.add(body.seq);
+          add(body);
+        }
     }),
   ]);
   return sealed.filter((seq) => !found.has(seq));
 }
+
+/** The ranges of consecutive packs in `all` that contain the `wanted` ones. */
+function stretchesOf(all: readonly number[], wanted: readonly number[]): [first: number, last: number][] {
+  const stretches: [number, number][] = [];
+  const places = new Map(all.map((last, i) => [last, i]));
+  let [before, count] = [-2, 0];
+  for (const last of wanted) {
+    const place = places.get(last) ?? -2;
+    const stretch = stretches.at(-1);
+    if (stretch && place === before + 1 && count < TOGETHER) stretch[1] = last;
+    else {
+      stretches.push([last, last]);
+      count = 0;
+    }
+    [before, count] = [place, count + 1];
+  }
+  return stretches;
+}
+
+/** How many packs are read at once. */
+const TOGETHER = 8;
 
 /** The packs that may contain these numbers; both lists are in order. */
 function holders(lasts: readonly number[], seqs: readonly number[]): number[] {
