@@ -115,14 +115,16 @@ test('an endpoint that breaks off, or ends without a word, says so in words, and
   await demo.send('Hello?');
   await expect(demo.assistant.last().getByRole('alert')).toContainText('without a word');
   await expect(demo.on(demo.assistant.last(), 'Try again')).toBeVisible();
-  // Of one that goes on in mid-conversation, a version is made with the first new word.
-  await demo.on(demo.assistant.first(), 'Continue').click();
-  await expect(demo.assistant).toHaveCount(1);
-  await expect(demo.assistant.getByRole('alert')).toContainText('The answer broke off before its end');
-  await expect(demo.versions('Version 2 of 2')).toBeHidden();
-  words = { content: 'ld.' };
+  // One in mid-conversation goes on as a version: one that is whole, as the endpoint says, and one with its words.
   await demo.on(demo.assistant.first(), 'Continue').click();
   await expect(demo.versions('Version 2 of 2')).toBeVisible();
+  await expect(demo.assistant).toHaveCount(1);
+  await expect(demo.assistant).toContainText('Hello wor');
+  await demo.on(demo.assistant, 'Previous version').click();
+  await expect(demo.assistant.first()).toContainText('Interrupted');
+  words = { content: 'ld.' };
+  await demo.on(demo.assistant.first(), 'Continue').click();
+  await expect(demo.versions('Version 3 of 3')).toBeVisible();
   await expect(demo.assistant.first()).toContainText('Hello world.');
   server.closeAllConnections();
   await new Promise((resolve) => server.close(resolve));
