@@ -7,8 +7,14 @@ const CALLS =
   'load bodies commit saveDraft getChat get set delete hold held revisions listChats deleteChat restoreChat changesSince ' +
   'putBlob getBlob clear examine storage';
 
-/** The reads that are built on those calls: those of `reads.ts`, and `searchMessages`. */
-const READS = 'getMessage getMessageChain getMessages listBranches listCheckpoints getGraph searchMessages';
+/** The reads that are built on those calls, with the file that has them. */
+const READS = [
+  [
+    'getMessage getMessageChain getMessages listBranches listCheckpoints getGraph',
+    () => import('./reads.ts'),
+  ],
+  ['searchMessages', () => import('./search.ts')],
+] as const;
 
 type Read = (store: Face, ...args: readonly unknown[]) => Promise<unknown>;
 type NoCall = 'persistence' | 'persist' | 'subscribe' | 'close' | keyof StoreReads;
@@ -37,12 +43,12 @@ abstract class Face {
       define(name, function (...args) {
         return this.call(name, args);
       });
-    for (const name of READS.split(' '))
-      define(name, async function (...args) {
-        const coming = name === 'searchMessages' ? import('./search.ts') : import('./reads.ts');
-        const reads: object = await coming.catch(refuseToLoad);
-        return (reads as Readonly<Record<string, Read>>)[name]?.(this, ...args);
-      });
+    for (const [names, load] of READS)
+      for (const name of names.split(' '))
+        define(name, async function (...args) {
+          const reads: object = await load().catch(refuseToLoad);
+          return (reads as Readonly<Record<string, Read>>)[name]?.(this, ...args);
+        });
     return Face as unknown as abstract new () => StoreFace;
   }
 
