@@ -247,6 +247,40 @@ test('a long text that is pasted is offered as a file; one that is sent is folde
   expect((await words.textContent())?.length).toBeLessThan(1000);
 });
 
+test('a line that no textbox bears becomes a file, however it comes', async ({ page, context }) => {
+  await context.grantPermissions(['clipboard-read', 'clipboard-write']);
+  const demo = await Demo.open(page);
+  const line = '{"a":1},'.repeat(62_500);
+  const offer = page.getByRole('group', { name: 'Pasted text' });
+  const pastes = async (): Promise<void> => {
+    await page.evaluate((text) => navigator.clipboard.writeText(text), line);
+    await demo.message.press('ControlOrMeta+v');
+  };
+  const drops = async (): Promise<void> => {
+    await page.evaluate((text) => {
+      const dragged = Object.assign(document.createElement('p'), { textContent: 'Drag', draggable: true });
+      dragged.addEventListener('dragstart', (event) => event.dataTransfer?.setData('text/plain', text));
+      Object.assign(dragged.style, { position: 'fixed', inset: '0 auto auto 0', zIndex: '9' });
+      dragged.id = 'dragged';
+      document.body.append(dragged);
+    }, line);
+    await page.locator('#dragged').dragTo(demo.message);
+    await page.locator('#dragged').evaluate((dragged) => dragged.remove());
+  };
+  const inserts = (): Promise<void> => page.keyboard.insertText(line);
+  for (const comes of [pastes, drops, inserts]) {
+    await demo.message.fill('Read this: ');
+    await comes();
+    await expect(offer).toContainText('500.0 kB of text in a long line went into a file.');
+    await expect(demo.message).toHaveValue('Read this: ');
+    await demo.button('Remove Pasted text.txt').click();
+    await expect(offer).toHaveCount(0);
+  }
+  await pastes();
+  await offer.getByRole('button', { name: 'Put in the message' }).click();
+  await expect(demo.message).toHaveJSProperty('value', `Read this: ${line}`);
+});
+
 test('a reload right after Try again leaves a plain way to an answer', async ({ page }) => {
   test.setTimeout(60_000);
   const demo = await Demo.open(page);

@@ -2,6 +2,7 @@ import { isFileUIPart, type FileUIPart, type UIMessage } from 'ai';
 import {
   useCallback,
   useEffect,
+  useEffectEvent,
   useImperativeHandle,
   useLayoutEffect,
   useRef,
@@ -12,7 +13,7 @@ import {
   type Ref,
 } from 'react';
 import { plainText } from '../stored.ts';
-import { directionOf, turnBefore } from '../ui/direction.ts';
+import { directionOf } from '../ui/direction.ts';
 import { Icon } from '../ui/Icon.tsx';
 import { late } from '../ui/late.tsx';
 import { adoptText, joined, keepUnsentText, takeLostText, typedText } from '../unsent.ts';
@@ -152,16 +153,31 @@ export function Composer({
       keep(textbox.current.value);
     }
   };
-  const paste = (event: ClipboardEvent<HTMLTextAreaElement>): void => {
+  const pasteFiles = (event: ClipboardEvent): void => {
     const files = filesIn(event.clipboardData);
-    const text = inTextbox(event.clipboardData.getData('text/plain'));
-    const isFile = files.length === 0 && text.split('\n').some((line) => line.length >= LONG_LINE);
-    if (files.length > 0 || isFile) event.preventDefault();
-    else turnBefore(event);
-    if (files.length > 0) void attach(files);
-    else if (isFile) void attach([asFile(text)]).then(([file]) => file && setPasted({ text, file }));
-    else if (text.length >= LONG_TEXT) setPasted({ text });
+    if (files.length === 0) return;
+    event.preventDefault();
+    void attach(files);
   };
+  // A long text, however it comes: pasted, dropped, or written by a program.
+  const bring = useEffectEvent((event: InputEvent): void => {
+    const text = inTextbox(event.data ?? '');
+    if (text.length < LONG_TEXT) return;
+    if (text.split('\n').some((line) => line.length >= LONG_LINE)) {
+      event.preventDefault();
+      void attach([asFile(text)]).then(([file]) => file && setPasted({ text, file }));
+    } else {
+      setPasted({ text });
+      // While the direction is `auto`, the browser reads the text once more to find it.
+      (event.target as HTMLTextAreaElement).dir = directionOf(text);
+    }
+  });
+  useEffect(() => {
+    const box = textbox.current;
+    const hear = (event: InputEvent): void => bring(event);
+    box?.addEventListener('beforeinput', hear);
+    return () => box?.removeEventListener('beforeinput', hear);
+  }, []);
   const isEmpty = shape.isBlank && attachments.files.length === 0;
   const press = (event: KeyboardEvent): void => {
     if (!isPlainEnter(event)) return;
@@ -205,7 +221,7 @@ export function Composer({
         defaultValue={first}
         onChange={({ target }) => keep(target.value)}
         onKeyDown={press}
-        onPaste={paste}
+        onPaste={pasteFiles}
       />
       <button
         type="button"
