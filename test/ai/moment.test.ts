@@ -223,6 +223,8 @@ it('two questions follow each other where the app wants no fork', async () => {
   await Promise.all([here.chats.whenSettled(), there.chats.whenSettled()]);
   expect((await store.listBranches('c')).map(({ name }) => name)).toEqual(['main']);
   const stored = await here.stored();
-  expect(['q: One? | a: First. | q: 2? | a: So. | q: 3? | a: So.']).toContain(stored);
+  expect(stored).toMatch(
+    /^q: One\? \| a: First\. \| q: (2\? \| a: So\. \| q: 3|3\? \| a: So\. \| q: 2)\? \| a: So\.$/,
+  );
   await expect.poll(() => [here.shown(), there.shown()]).toEqual([stored, stored]);
 });
