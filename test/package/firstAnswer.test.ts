@@ -5,7 +5,7 @@ import { firstAnswer } from '../../scripts/firstAnswer.mjs';
 // `node scripts/firstAnswer.mjs` what they are made of.
 
 /** What was measured last, and a hundredth of the bytes. Whoever makes it smaller lowers this, too. */
-const AT_MOST = { bytes: 59_600, files: 12 };
+const AT_MOST = { bytes: 56_000, files: 12 };
 /** Takes the place of `AT_MOST` when the bytes are reached. */
 const GOAL = { bytes: 55_000, files: 12 };
 
