@@ -8,10 +8,17 @@ import axe from 'axe-core';
  */
 const shows = (locator: Locator, timeout = 15_000): Promise<void> => locator.waitFor({ timeout });
 
-/** What axe finds wrong with a page, of which it is a part from the first time on: it takes longer to come than to look. */
+/**
+ * What axe finds wrong with a page, of which it is a part from the first time on: it takes longer to come than to look.
+ * It looks once what fades in is there: half-way, all that appears is too pale to read.
+ */
 export async function faultsOf(page: Page, rules?: string[]): Promise<string[]> {
   if (!(await page.evaluate(() => 'axe' in globalThis))) await page.evaluate(axe.source);
   return page.evaluate(async (rules) => {
+    const ends = document
+      .getAnimations()
+      .filter(({ effect }) => effect?.getComputedTiming().endTime !== Infinity);
+    await Promise.allSettled(ends.map(({ finished }) => finished));
     const { violations } = await axe.run({ resultTypes: ['violations'], ...(rules && { runOnly: rules }) });
     return violations.map(
       ({ id, nodes }) => `${id}: ${nodes.map(({ target }) => target.join(' ')).join(', ')}`,
