@@ -23,8 +23,8 @@ const campaigns = [
   ['stories of engines', 'node', 'test/engine/simulation.test.ts', played],
   ['stories of engines in Chromium', 'browser*', 'test/browser/simulation.test.ts', inBrowser],
   ['people at an app', 'compiled', 'test/apps/fuzz.test.tsx', pressed],
-  ['fragments', 'node', 'test/fragment/campaign.test.ts', tried],
-  ['joins', 'node', 'test/graph/join.test.ts', tried],
+  ['fragments', 'node', 'test/fragment', tried],
+  ['graphs', 'node', 'test/graph', tried],
   ['renderers', 'node', 'test/render', tried],
 ];
 

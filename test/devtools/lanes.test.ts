@@ -3,6 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { indicesByKey, layoutLanes, parentIndices, type Lanes } from '../../devtools/lanes.ts';
 import { graphData } from '../../src/graph/graphData.ts';
 import { createChat } from '../../src/graph/join.ts';
+import { campaign } from '../support/campaign.ts';
 import { records, said } from '../support/records.ts';
 
 // What holds for every picture, whatever the chat: on drawn forests of some hundred messages, on a long one of
@@ -14,7 +15,7 @@ describe('the layout of lanes', () => {
       fc.property(forests, ({ parents, active }) => {
         expect(faults(parents, active, layoutLanes(Int32Array.from(parents), active))).toEqual([]);
       }),
-      { numRuns: 400 },
+      campaign(400),
     );
   });
 

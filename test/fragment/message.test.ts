@@ -15,6 +15,7 @@ import {
   normaliseMessage,
   user,
 } from '../../src/fragment/message.ts';
+import { campaign } from '../support/campaign.ts';
 
 const uuid = /^[\da-f]{8}-[\da-f]{4}-4[\da-f]{3}-[89ab][\da-f]{3}-[\da-f]{12}$/;
 
@@ -207,7 +208,7 @@ describe('normaliseMessage()', () => {
         const kept = storedOrRefused(given);
         expect(kept === 'refused' || kept === JSON.stringify(given)).toBe(true);
       }),
-      { numRuns: 500 },
+      campaign(500),
     );
   });
 

@@ -5,6 +5,7 @@ import type { ChatDelta, ChatValue } from '../../src/graph/graph.ts';
 import { createChat, join } from '../../src/graph/join.ts';
 import { reachableFrom } from '../../src/graph/messages.ts';
 import { labelOf, Reach, type BranchLabel } from '../../src/graph/reach.ts';
+import { campaign } from '../support/campaign.ts';
 import { deleted, joined, named, records, reserved, said, takenBack } from '../support/records.ts';
 
 function labels(chat: ChatValue): BranchLabel[] {
@@ -116,7 +117,7 @@ describe('what live branches reach', () => {
           for (const { id } of branches.live) expect(reach.originOf(id)).toEqual(fresh.originOf(id));
         }
       }),
-      { numRuns: 300 },
+      campaign(300),
     );
   });
 });

@@ -2,6 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { hint, role, term, workflow } from '../../src/fragment/builders.ts';
 import { fragment, type ContextFragment } from '../../src/fragment/fragment.ts';
+import { campaign } from '../support/campaign.ts';
 import { renderers, toml, toon, xml } from '../support/renderers.ts';
 import { fragments as anyFragments } from './arbitrary.ts';
 
@@ -32,7 +33,7 @@ describe('the spans of fragments', () => {
           expect(end).toBeLessThanOrEqual(text.length);
         }
       }),
-      { numRuns: 100 },
+      campaign(100),
     );
   });
 
