@@ -1,11 +1,11 @@
+import { diffArrays } from 'diff';
 import type { ChatValue } from './graph.ts';
 
 /**
  * Aligning two ways of a conversation.
  *
  * Both begin at their last common message. The rest is aligned as two texts are, with messages for lines: the least number of
- * deletions and insertions that turns one into the other leaves the equal
- * messages. Between those, an answer stands beside the answer in its place, and a question beside a question, because a person
+ * deletions and insertions that turns one into the other leaves the equal messages. Between those, an answer stands beside the answer in its place, and a question beside a question, because a person
  * wants to see how they differ.
  */
 export interface Aligned<T> {
@@ -54,44 +54,20 @@ function matches(a: readonly string[], b: readonly string[]): (readonly [x: numb
   let end = 0;
   const most = Math.min(a.length, b.length) - start;
   while (end < most && a.at(-1 - end) === b.at(-1 - end)) end += 1;
-  const within = snakes(a.slice(start, a.length - end), b.slice(start, b.length - end));
-  return [
-    ...a.slice(0, start).map((_, i) => [i, i] as const),
-    ...within.map(([x, y]) => [start + x, start + y] as const),
-    ...a.slice(a.length - end).map((_, i) => [a.length - end + i, b.length - end + i] as const),
-  ];
-}
-
-/** How far a diagonal reaches, and its equal items, the last one first. */
-interface Reached {
-  readonly x: number;
-  readonly last: Match | undefined;
-}
-
-interface Match {
-  readonly at: readonly [x: number, y: number];
-  readonly before: Match | undefined;
-}
-
-/** Myers: how far each diagonal reaches with one more edit, until one reaches the end. */
-function snakes(a: readonly string[], b: readonly string[]): Match['at'][] {
-  const reached = new Map<number, Reached>([[1, { x: 0, last: undefined }]]);
-  for (let edits = 0; edits <= MOST_EDITS; edits += 1)
-    for (let k = -edits; k <= edits; k += 2) {
-      const [left, up] = [reached.get(k - 1), reached.get(k + 1)];
-      const isDown = up !== undefined && (!left || k === -edits || (k !== edits && left.x < up.x));
-      let { x, last } = (isDown ? up : left) as Reached;
-      if (!isDown) x += 1;
-      for (; x < a.length && x - k < b.length && a[x] === b[x - k]; x += 1)
-        last = { at: [x, x - k], before: last };
-      if (x >= a.length && x - k >= b.length) {
-        const found: Match['at'][] = [];
-        for (let match = last; match; match = match.before) found.push(match.at);
-        return found.toReversed();
-      }
-      reached.set(k, { x, last });
-    }
-  return [];
+  const [left, right] = [a.slice(start, a.length - end), b.slice(start, b.length - end)];
+  const found: (readonly [x: number, y: number])[] = [];
+  let [x, y] = [0, 0];
+  const add = (count: number): void => {
+    for (const to = x + count; x < to; x += 1, y += 1) found.push([x, y]);
+  };
+  add(start);
+  for (const { count, added, removed } of diffArrays(left, right, { maxEditLength: MOST_EDITS }) ?? [])
+    if (added) y += count;
+    else if (removed) x += count;
+    else add(count);
+  [x, y] = [a.length - end, b.length - end];
+  add(end);
+  return found;
 }
 
 /** Different items, in pairs of one kind; an item without a partner stands alone. */
