@@ -93,16 +93,21 @@ export function reasonOf(value: unknown): string {
 }
 
 /**
- * Reads a caller's values; throws `invalid-options` in place of errors of their getters and proxies, of reading a field of
+ * Reads a caller's values; throws `invalid-options`, or another code, in place of errors of their getters and proxies, of reading a field of
  * `null`, and of a stack overflow in values that are nested too deep. @internal
  */
-export function readFrom<T>(what: string, read: () => T): T {
+export function readFrom<T>(what: string, read: () => T, code: ContextErrorCode = 'invalid-options'): T {
   try {
     return read();
   } catch (cause) {
     if (isContextError(cause)) throw cause;
-    throw new ContextError('invalid-options', `${what} can't be read: ${reasonOf(cause)}.`, { cause });
+    throw new ContextError(code, `${what} can't be read: ${reasonOf(cause)}.`, { cause });
   }
+}
+
+/** Whether a value is an object other than null and lists. @internal */
+export function isRecord(value: unknown): value is Record<string, unknown> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
 /**

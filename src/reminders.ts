@@ -1,16 +1,9 @@
 import type { TextUIPart, UIMessage } from 'ai';
-import { ContextError, readFrom, reasonOf } from './errors.ts';
-import {
-  marksOf,
-  metadataToKeep,
-  stripReminders,
-  tagged,
-  type FoldContext,
-  type FoldingFragment,
-  type ReminderMark,
-} from './fragment/fold.ts';
-import { FOLD, isRecord } from './fragment/fragment.ts';
+import { ContextError, isRecord, readFrom, reasonOf } from './errors.ts';
+import type { FoldContext, FoldingFragment } from './fragment/fold.ts';
+import { FOLD } from './fragment/fragment.ts';
 import { createId } from './fragment/id.ts';
+import { marksOf, tagged, textOf, type ReminderMark } from './reminded.ts';
 
 /**
  * Reminders: text for the model that is added to a user message, in the turns that a predicate chooses. Models read that last,
@@ -78,7 +71,7 @@ export function reminder(
       decode: () => null,
     },
     [FOLD]: (message, context) =>
-      speak({ ...context, message, text: textOf(message) }).catch((cause: unknown) => {
+      speak({ ...context, message, text: textOf(message, '\n') }).catch((cause: unknown) => {
         const complaint = `A reminder failed and was left out of the turn: ${reasonOf(cause)}`;
         (context.report ?? console.warn)(new ContextError('invalid-fragment', complaint, { cause }));
         return message;
@@ -112,8 +105,10 @@ function inTime<T>(coming: T | PromiseLike<T>): Promise<T> {
 }
 
 /** The message with those of the fragments' reminders that fire; the same object where none does. */
-export { foldInto as applyReminders, stripReminders } from './fragment/fold.ts';
-export type { FoldContext, FoldingFragment, ReminderMark } from './fragment/fold.ts';
+export { foldInto as applyReminders } from './fragment/fold.ts';
+export type { FoldContext, FoldingFragment } from './fragment/fold.ts';
+export { stripReminders } from './reminded.ts';
+export type { ReminderMark } from './reminded.ts';
 
 /** The message with the text at the end of its last text, or in a part of its own. */
 function withReminder(
@@ -139,6 +134,14 @@ function withReminder(
   };
   const kept = isRecord(message.metadata) ? message.metadata : {};
   return { ...message, parts, metadata: { ...kept, reminders: [...marksOf(message), mark] } };
+}
+
+/** The earlier metadata of a message, where removing the marks alone would not restore it. */
+function metadataToKeep(message: UIMessage): { was?: readonly unknown[] } {
+  const { metadata } = message;
+  if (marksOf(message).length > 0) return {};
+  if (metadata === undefined) return { was: [] };
+  return isRecord(metadata) && !('reminders' in metadata) ? {} : { was: [metadata] };
 }
 
 /**
@@ -265,10 +268,4 @@ export function toolCalled(name?: string): ReminderPredicate {
       return isCall && (name === undefined || toolName === name);
     });
   };
-}
-
-function textOf(message: UIMessage): string {
-  return stripReminders(message)
-    .parts.flatMap((part) => (part.type === 'text' ? [part.text] : []))
-    .join('\n');
 }

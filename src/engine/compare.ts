@@ -1,5 +1,5 @@
 import type { UIMessage } from 'ai';
-import { stripReminders } from '../fragment/fold.ts';
+import { stripReminders } from '../reminded.ts';
 import { align, ancestorOf, type Aligned } from '../graph/compare.ts';
 import { chainOf, type MessageRecord } from '../graph/graph.ts';
 import type { NodeInfo } from '../graph/messages.ts';

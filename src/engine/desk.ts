@@ -1,13 +1,12 @@
 import type { UIMessage } from 'ai';
 import { createStore, type StoreApi } from 'zustand/vanilla';
 import { copyOf } from '../copy.ts';
-import { ContextError, isContextError, readFrom, reasonOf } from '../errors.ts';
+import { ContextError, isContextError, isRecord, readFrom, reasonOf } from '../errors.ts';
 import { copyFragment } from '../fragment/copy.ts';
 import {
   FOLD,
   isLazyFragment,
   isMessageFragment,
-  isRecord,
   LAZY_ID,
   type ContextFragment,
 } from '../fragment/fragment.ts';

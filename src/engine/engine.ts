@@ -1,6 +1,6 @@
 import type { UIMessage } from 'ai';
-import { readFrom, refuseToLoad } from '../errors.ts';
-import { isRecord, type ContextFragment } from '../fragment/fragment.ts';
+import { isRecord, readFrom, refuseToLoad } from '../errors.ts';
+import type { ContextFragment } from '../fragment/fragment.ts';
 import { createId } from '../fragment/id.ts';
 import { normaliseMessage } from '../fragment/message.ts';
 import type { MessageStatus } from '../graph/graph.ts';

@@ -1,5 +1,6 @@
 import type { UIMessage } from 'ai';
-import { foldInto, stripReminders, type FoldContext, type FoldingFragment } from '../fragment/fold.ts';
+import { foldInto, type FoldContext, type FoldingFragment } from '../fragment/fold.ts';
+import { stripReminders } from '../reminded.ts';
 import type { ContextFragment } from '../fragment/fragment.ts';
 import { sameContent, sameItems } from './same.ts';
 import type { Asked } from './saves.ts';

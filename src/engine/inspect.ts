@@ -1,6 +1,6 @@
 import type { UIMessage } from 'ai';
-import { ContextError, isContextError, readFrom, reasonOf } from '../errors.ts';
-import { isLazyFragment, isRecord, LAZY_ID, type ContextFragment } from '../fragment/fragment.ts';
+import { ContextError, isContextError, isRecord, readFrom, reasonOf } from '../errors.ts';
+import { isLazyFragment, LAZY_ID, type ContextFragment } from '../fragment/fragment.ts';
 import { checkMessage, messageOf } from '../fragment/message.ts';
 import type { GraphData } from '../graph/visualize.ts';
 import type { ContextRenderer } from '../render/renderer.ts';

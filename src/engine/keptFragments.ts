@@ -1,7 +1,7 @@
 import { copyOf } from '../copy.ts';
-import { reasonOf } from '../errors.ts';
+import { isRecord, reasonOf } from '../errors.ts';
 import { copyFragment, refuseLazy } from '../fragment/copy.ts';
-import { brand, isRecord, type ContextFragment, type FragmentData } from '../fragment/fragment.ts';
+import { brand, type ContextFragment, type FragmentData } from '../fragment/fragment.ts';
 
 // The fragments that `persistFragments` keeps with a chat, as records in the form of `fromFragment()`. A fragment's own codec
 // writes its record, and a fragment that was read has a codec that returns its record. Loaded where fragments are kept.

@@ -1,6 +1,6 @@
 import type { UIMessage } from 'ai';
-import { ContextError, readFrom, reasonOf } from '../errors.ts';
-import { isRecord, type ContextFragment } from '../fragment/fragment.ts';
+import { ContextError, isRecord, readFrom, reasonOf } from '../errors.ts';
+import type { ContextFragment } from '../fragment/fragment.ts';
 import type { MessageStatus } from '../graph/graph.ts';
 import type { Made } from '../record/recorder.ts';
 import type { ContextRenderer } from '../render/renderer.ts';

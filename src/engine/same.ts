@@ -1,5 +1,5 @@
 import type { UIMessage } from 'ai';
-import { stripReminders } from '../fragment/fold.ts';
+import { stripReminders } from '../reminded.ts';
 
 // Equality for readers of the state: an equal value keeps its identity, so that no component renders again.
 

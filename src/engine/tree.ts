@@ -1,6 +1,6 @@
 import type { UIMessage } from 'ai';
 import { ContextError, readFrom, reasonOf } from '../errors.ts';
-import { stripReminders } from '../fragment/fold.ts';
+import { stripReminders } from '../reminded.ts';
 import { createId } from '../fragment/id.ts';
 import { normaliseMessage } from '../fragment/message.ts';
 import { spokenAt, type Way } from '../graph/branches.ts';

@@ -12,7 +12,7 @@ import {
 import { kindOf, markId, type NameValue, nextBranchName } from '../graph/marks.ts';
 import type { UIMessage } from 'ai';
 import { refuseToLoad } from '../errors.ts';
-import { stripReminders } from '../fragment/fold.ts';
+import { stripReminders } from '../reminded.ts';
 import { isFolding, type ContextFragment } from '../fragment/fragment.ts';
 import type { StoreDelta } from '../store/store.ts';
 import type { Desk } from './desk.ts';

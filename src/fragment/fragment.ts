@@ -1,4 +1,4 @@
-import { ContextError, reasonOf } from '../errors.ts';
+import { ContextError, isRecord, reasonOf } from '../errors.ts';
 import type { FoldingFragment } from './fold.ts';
 
 /**
@@ -86,11 +86,6 @@ const BUILT: unique symbol = Symbol.for('contextree:fragment');
 export function isFragment(value: unknown): value is ContextFragment {
   if (typeof value !== 'object' || value === null) return false;
   return typeof (value as ContextFragment).name === 'string' && ('data' in value || 'codec' in value);
-}
-
-/** Whether a value is an object other than null and lists. */
-export function isRecord(value: unknown): value is Record<string, unknown> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
 /** Whether a value is a plain record: no list, no fragment, nothing that is only known later. */

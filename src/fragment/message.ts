@@ -1,8 +1,8 @@
 import type { UIMessage } from 'ai';
 import { copyOf, refuse, walkWith } from '../copy.ts';
-import { ContextError, reasonOf } from '../errors.ts';
+import { ContextError, isRecord, reasonOf } from '../errors.ts';
 import { foldInto, type FoldingFragment } from './fold.ts';
-import { brand, FOLD, isFragment, isLazyFragment, isMessageFragment, isRecord, LAZY_ID } from './fragment.ts';
+import { brand, FOLD, isFragment, isLazyFragment, isMessageFragment, LAZY_ID } from './fragment.ts';
 import type { ContextFragment, LazyFragment } from './fragment.ts';
 import { createId } from './id.ts';
 

@@ -1,7 +1,7 @@
 import { copyOf, walkWith, type Walk } from '../copy.ts';
-import { ContextError, readFrom, reasonOf } from '../errors.ts';
+import { ContextError, isRecord, readFrom, reasonOf } from '../errors.ts';
 import { copyFragment, MAX_DEPTH, refuseLazy } from './copy.ts';
-import { BIND, brand, fragment, isBuilt, isMessageFragment, isRecord } from './fragment.ts';
+import { BIND, brand, fragment, isBuilt, isMessageFragment } from './fragment.ts';
 import type { BoundCodec, ContextFragment, FragmentData } from './fragment.ts';
 
 /**

@@ -1,4 +1,5 @@
 import type { UIMessage } from 'ai';
+import { textOf } from '../reminded.ts';
 
 /**
  * A chat as a value that can be joined.
@@ -289,27 +290,6 @@ export function isVisible(record: MessageRecord, growingOf: GrowingOf = NO_GROWT
 }
 
 // ------------------------------------------------------------------ content
-
-/** The texts of a message as the person wrote them, in order, joined by a space: without what reminders added. */
-export function textOf(message: UIMessage): string {
-  const texts = message.parts.map((part) =>
-    part.type === 'text' ? (part as { text: string }).text : undefined,
-  );
-  const { reminders } = Object(message.metadata) as { reminders?: unknown };
-  if (Array.isArray(reminders)) for (const mark of reminders.toReversed()) cutReminder(texts, mark);
-  return texts.filter((text) => text !== undefined).join(' ');
-}
-
-/** Removes the range that a mark in the metadata names, if it still holds the reminder. */
-function cutReminder(texts: (string | undefined)[], mark: unknown): void {
-  const { partIndex, start, end, mode, text: words } = Object(mark) as Readonly<Record<string, unknown>>;
-  if (typeof partIndex !== 'number' || typeof start !== 'number' || typeof end !== 'number') return;
-  const text = texts[partIndex] ?? '';
-  const said = text.slice(start, end);
-  const isBare = mode === 'part' && said === words;
-  if (!isBare && !/^\s*<system-reminder>[^]*<\/system-reminder>$/.test(said)) return;
-  texts[partIndex] = mode === 'part' ? undefined : text.slice(0, start) + text.slice(end);
-}
 
 /** The first 50 characters of a message's own text on one line, for lists and graphs. No character is cut in two. */
 export function previewOf(message: UIMessage): string {

@@ -1,5 +1,6 @@
 import type { UIMessage } from 'ai';
-import { isGone, recordAt, textOf, type ChatValue, type MessageRecord } from '../graph/graph.ts';
+import { isGone, recordAt, type ChatValue, type MessageRecord } from '../graph/graph.ts';
+import { textOf } from '../reminded.ts';
 import { createChat, join } from '../graph/join.ts';
 import * as door from './door.ts';
 import { reachedBy } from './reads.ts';

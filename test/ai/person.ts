@@ -1,5 +1,5 @@
 import { type UIMessage, type UIMessageChunk } from 'ai';
-import { textOf } from '../../src/graph/graph.ts';
+import { textOf } from '../../src/reminded.ts';
 import type { MessageNode } from '../../src/store/reads.ts';
 import type { ContextChat } from '../../src/ai/index.ts';
 import type { ContextEngine } from '../../src/engine/engine.ts';

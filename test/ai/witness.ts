@@ -1,6 +1,6 @@
 import type { UIMessage } from 'ai';
 import type { ContextChat } from '../../src/ai/index.ts';
-import { textOf } from '../../src/graph/graph.ts';
+import { textOf } from '../../src/reminded.ts';
 import type { MessageNode } from '../../src/store/reads.ts';
 import { fieldsIn, storedNodes } from '../support/stored.ts';
 import type { Exchange } from '../support/transport.ts';

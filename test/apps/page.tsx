@@ -4,7 +4,7 @@ import { BranchPicker } from 'contextree/ai';
 import type { ReactNode } from 'react';
 import { flushSync } from 'react-dom';
 import { chatsOf } from '../../src/ai/contextChats.ts';
-import { textOf } from '../../src/graph/graph.ts';
+import { textOf } from '../../src/reminded.ts';
 import { mortal, type MortalPage, type Reconnect } from '../ai/person.ts';
 import { noteOf } from '../ai/story.ts';
 import { scriptedTransport } from '../support/transport.ts';

@@ -1,5 +1,5 @@
 import { afterEach, describe, expect, it } from 'vitest';
-import { textOf } from '../../src/graph/graph.ts';
+import { textOf } from '../../src/reminded.ts';
 import { IndexedDBContextStore } from '../../src/store/indexeddb/store.ts';
 import { faultSuite } from '../support/faultSuite.ts';
 import { packSuite } from '../support/packSuite.ts';

@@ -6,7 +6,7 @@ import { copyFragment } from '../../src/fragment/copy.ts';
 import type { FoldContext } from '../../src/fragment/fold.ts';
 import type { ContextFragment } from '../../src/fragment/fragment.ts';
 import { checkMessage, messageOf, user } from '../../src/fragment/message.ts';
-import { textOf } from '../../src/graph/graph.ts';
+import { textOf } from '../../src/reminded.ts';
 import {
   afterTurn,
   and,
