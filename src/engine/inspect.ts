@@ -187,20 +187,12 @@ async function measure(
   const [counter, model] = await Promise.all([tokenizer, findModel(modelId)]);
   const counts = typeof (counter as Partial<Tokenizer> | null)?.count === 'function';
   expectOption(counts, 'tokenizer', 'what loadTokenizer() or createWorkerTokenizer() gives', counter);
-  const estimate = await readable(messages, async () =>
-    estimatePrompt({
-      modelId,
-      model,
-      tokenizer: isBatch(counter)
-        ? await countAhead(counter, [rendered, ...pieces.map(({ text }) => text)], messages)
-        : counter,
-      systemPrompt: rendered,
-      fragments: pieces,
-      messages,
-      reserve,
-      chatMetadata,
-    }),
-  );
+  const estimate = await readable(messages, async () => {
+    const texts = [rendered, ...pieces.map(({ text }) => text)];
+    if (isBatch(counter)) await countAhead(counter, texts, messages);
+    const parts = { systemPrompt: rendered, fragments: pieces, messages };
+    return estimatePrompt({ modelId, model, tokenizer: counter, ...parts, reserve, chatMetadata });
+  });
   return { estimate, rendered, pieces };
 }
 

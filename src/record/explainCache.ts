@@ -2,7 +2,7 @@ import type { UIMessage } from 'ai';
 import { ContextError, reasonOf } from '../errors.ts';
 import type { ContextFragment } from '../fragment/fragment.ts';
 import { countMessage, countText } from '../tokens/count.ts';
-import { bareName, undated } from '../tokens/modelName.ts';
+import { familyOf } from '../tokens/modelName.ts';
 import { findModel } from '../tokens/models.ts';
 import { dollars, pricesAt } from '../tokens/spending.ts';
 import { estimateTokenizer } from '../tokens/tokenizer.ts';
@@ -135,7 +135,7 @@ function isAnswered({ firstMs, status }: RecordedRequest): boolean {
 
 /** An unreported model may be any. */
 function isSameModel({ model: a }: RecordedRequest, { model: b }: RecordedRequest): boolean {
-  return a === undefined || b === undefined || undated(bareName(a)) === undated(bareName(b));
+  return a === undefined || b === undefined || familyOf(a) === familyOf(b);
 }
 
 /** Tokens that could have been served. */

@@ -4,7 +4,7 @@
  * count does not belong to the text.
  */
 import type { UIMessage } from 'ai';
-import { bareName, undated } from './modelName.ts';
+import { familyOf } from './modelName.ts';
 import { fieldsOf, measuredUsage, type MeasuredUsage } from './usage.ts';
 
 /** The usage that a message's metadata reports. */
@@ -18,12 +18,12 @@ const ofMessages = new WeakMap<UIMessage, Told | null>();
 
 /** The usage that a message reports, read once for each message object; null where it reports none. */
 export function toldBy(message: UIMessage): Told | null {
-  const known = ofMessages.get(message);
-  if (known !== undefined) return known;
-  const usage = measuredUsage(message);
-  const steps = message.parts.filter(({ type }) => type === 'step-start').length;
-  const told = usage ? { usage, isOne: steps < 2 } : null;
-  ofMessages.set(message, told);
+  let told = ofMessages.get(message);
+  if (told === undefined) {
+    const usage = measuredUsage(message);
+    const steps = message.parts.filter(({ type }) => type === 'step-start').length;
+    ofMessages.set(message, (told = usage ? { usage, isOne: steps < 2 } : null));
+  }
   return told;
 }
 
@@ -48,8 +48,6 @@ export function calibrationOf(
 const SAMPLES = 5;
 /** Tokens of an answer that is long enough to tell: shorter ones are mostly framing. */
 const ENOUGH = 64;
-const LEAST = 0.5;
-const MOST = 2;
 
 function ratioOf(
   message: UIMessage,
@@ -63,7 +61,7 @@ function ratioOf(
   if (measured < ENOUGH) return undefined;
   const text = wordsAlone(message, reasoning > 0);
   const estimated = text === undefined ? 0 : count(text);
-  return estimated < ENOUGH ? undefined : Math.min(MOST, Math.max(LEAST, measured / estimated));
+  return estimated < ENOUGH ? undefined : Math.min(2, Math.max(0.5, measured / estimated));
 }
 
 /** An answer's text; undefined where the counted output contains more than this text. */
@@ -82,10 +80,6 @@ const SILENT = /^(?:step-start$|data-|source-)/;
 function isOfAnother({ metadata }: UIMessage, modelId: string | undefined): boolean {
   const { modelId: id, model = id } = fieldsOf(metadata);
   return modelId !== undefined && typeof model === 'string' && familyOf(model) !== familyOf(modelId);
-}
-
-function familyOf(modelId: string): string {
-  return undated(bareName(modelId)).toLowerCase();
 }
 
 function middle(ratios: readonly number[]): number | undefined {

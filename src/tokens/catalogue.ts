@@ -1,4 +1,4 @@
-import { ContextError, isContextError, readFrom, reasonOf, type ContextErrorCode } from '../errors.ts';
+import { ContextError, isRecord, readFrom, reasonOf, type ContextErrorCode } from '../errors.ts';
 import { bareName, undated } from './modelName.ts';
 import type { ModelInfo } from './prices.ts';
 
@@ -91,20 +91,16 @@ async function fetchJson(address: string, signal: AbortSignal | undefined): Prom
   const refuse = (code: ContextErrorCode, message: string, cause: unknown): never => {
     throw new ContextError(code, message, { details: { address }, cause });
   };
-  const fetchText = async (): Promise<string> => {
-    const response = await fetch(address, signal ? { signal } : {});
+  let text = '';
+  try {
+    const response = await fetch(address, { signal: signal ?? null });
     if (!response.ok) throw new Error(`${response.status} ${response.statusText}`.trim());
-    return response.text();
-  };
-  const text = await fetchText().catch((cause: unknown) =>
-    signal?.aborted
-      ? refuse('aborted', 'Loading models was aborted.', cause)
-      : refuse(
-          'store-unavailable',
-          `The models at ${where} could not be loaded: ${reasonOf(cause)}. Those known before still are.`,
-          cause,
-        ),
-  );
+    text = await response.text();
+  } catch (cause) {
+    if (signal?.aborted) return refuse('aborted', 'Loading models was aborted.', cause);
+    const complaint = `could not be loaded: ${reasonOf(cause)}. Those known before still are.`;
+    return refuse('store-unavailable', `The models at ${where} ${complaint}`, cause);
+  }
   try {
     return JSON.parse(text);
   } catch (cause) {
@@ -114,13 +110,11 @@ async function fetchJson(address: string, signal: AbortSignal | undefined): Prom
 }
 
 function readRows(table: unknown, asOf: string): ModelInfo[] {
-  try {
-    if (!Array.isArray(table)) return catalogueRows(table, asOf);
-    return table.map((value, i) => checkModel(value, `models[${i}]`, asOf));
-  } catch (cause) {
-    if (isContextError(cause)) throw cause;
-    throw new ContextError('invalid-import', `The models can't be read: ${reasonOf(cause)}.`, { cause });
-  }
+  const read = (): ModelInfo[] =>
+    Array.isArray(table)
+      ? table.map((value, i) => checkModel(value, `models[${i}]`, asOf))
+      : catalogueRows(table, asOf);
+  return readFrom('The models', read, 'invalid-import');
 }
 
 /** models.dev writes 0 for an unknown limit. */
@@ -147,10 +141,6 @@ function asRecord(value: unknown, path: readonly string[]): Fields {
   const row = reasonOf(path.join('.')) || 'the table';
   const message = `${row} must be a record: loadModels() reads a list of models, or the api.json of models.dev.`;
   throw new ContextError('invalid-import', message, { details: { row, value } });
-}
-
-function isRecord(value: unknown): value is Fields {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
 /** models.dev lists the prices of long prompts; we store their ratio to the plain prices. */
@@ -213,7 +203,7 @@ function amount(least: number): Form[0] {
 
 const TEXT: Form = [text(/^/), 'a text'];
 const LIMIT: Form = [amount(1), 'a number of tokens'];
-const PRICE: Form = [amount(0), 'US dollars per million tokens'];
+const PRICE = [amount(0), 'US dollars per million tokens'] as const;
 const FACTOR: Form = [amount(0), 'how many times the price', true];
 const RECORD: Form = [isRecord, 'a record'];
 
@@ -229,8 +219,8 @@ const FIELDS: Forms = {
 };
 
 const PRICES: Forms = {
-  input: [PRICE[0], PRICE[1], true],
-  output: [PRICE[0], PRICE[1], true],
+  input: [...PRICE, true],
+  output: [...PRICE, true],
   cacheRead: PRICE,
   cacheWrite: PRICE,
   reasoning: PRICE,

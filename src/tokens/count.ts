@@ -2,16 +2,22 @@ import type { UIMessage } from 'ai';
 import { ContextError, isContextError, reasonOf } from '../errors.ts';
 import { estimateTokens, type Tokenizer } from './tokenizer.ts';
 
-/** Counts that are counted once: kept with each message's object, for each tokenizer; of rendered texts the latest are kept. */
+/**
+ * Counts that are counted once: kept with each message's object, for each tokenizer; of rendered texts the latest are kept. A
+ * tokenizer in a Worker is asked ahead, for many counts at once; what it was not asked for is estimated.
+ */
 
-const known = new WeakMap<Tokenizer, Counts>();
+/** Counts at once, or in batches. */
+export type AnyTokenizer = Tokenizer | BatchTokenizer;
+
+const known = new WeakMap<AnyTokenizer, Counts>();
 
 interface Counts {
   readonly messages: WeakMap<UIMessage, number>;
   readonly texts: Map<string, number>;
 }
 
-function countsOf(tokenizer: Tokenizer): Counts {
+function countsOf(tokenizer: AnyTokenizer): Counts {
   const counts = known.get(tokenizer) ?? { messages: new WeakMap(), texts: new Map() };
   known.set(tokenizer, counts);
   return counts;
@@ -21,7 +27,7 @@ function countsOf(tokenizer: Tokenizer): Counts {
 const TEXTS_KEPT = 5_000;
 
 /** The tokens of a message: its texts, and what its tools were given and gave as JSON. */
-export function countMessage(tokenizer: Tokenizer, message: UIMessage): number {
+export function countMessage(tokenizer: AnyTokenizer, message: UIMessage): number {
   const { messages } = countsOf(tokenizer);
   let count = messages.get(message);
   if (count === undefined) messages.set(message, (count = ask(tokenizer, wordsOf(message))));
@@ -29,7 +35,7 @@ export function countMessage(tokenizer: Tokenizer, message: UIMessage): number {
 }
 
 /** The tokens of a text. */
-export function countText(tokenizer: Tokenizer, text: string): number {
+export function countText(tokenizer: AnyTokenizer, text: string): number {
   const { texts } = countsOf(tokenizer);
   const count = texts.get(text) ?? ask(tokenizer, text);
   texts.set(text, count);
@@ -47,23 +53,17 @@ export interface BatchTokenizer {
 }
 
 /** Whether a tokenizer is asked for many counts at once. */
-export function isBatch(tokenizer: Tokenizer | BatchTokenizer): tokenizer is BatchTokenizer {
+export function isBatch(tokenizer: AnyTokenizer): tokenizer is BatchTokenizer {
   return 'dispose' in tokenizer;
 }
 
-/** For each batch tokenizer, the tokenizer under which its counts are cached. */
-const knowing = new WeakMap<BatchTokenizer, Tokenizer>();
-
-/** Counts in one batch all that was not counted before; returns the tokenizer that holds the cached counts. */
+/** Counts in one batch all that was not counted before. */
 export async function countAhead(
   batch: BatchTokenizer,
   texts: readonly string[],
   messages: readonly UIMessage[],
-): Promise<Tokenizer> {
-  const { name, exact } = batch;
-  const tokenizer = knowing.get(batch) ?? { name, exact, count: estimateTokens };
-  knowing.set(batch, tokenizer);
-  const counts = countsOf(tokenizer);
+): Promise<void> {
+  const counts = countsOf(batch);
   const newTexts = texts.filter((text) => !counts.texts.has(text));
   const newMessages = messages.filter((message) => !counts.messages.has(message));
   const asked = [...newTexts, ...newMessages.map(wordsOf)];
@@ -71,7 +71,6 @@ export async function countAhead(
   for (const [i, text] of newTexts.entries()) counts.texts.set(text, tokens[i] ?? 0);
   for (const [i, message] of newMessages.entries())
     counts.messages.set(message, tokens[newTexts.length + i] ?? 0);
-  return tokenizer;
 }
 
 async function askAll(batch: BatchTokenizer, texts: readonly string[]): Promise<readonly number[]> {
@@ -84,9 +83,9 @@ async function askAll(batch: BatchTokenizer, texts: readonly string[]): Promise<
   }
 }
 
-function ask(tokenizer: Tokenizer, text: string): number {
+function ask(tokenizer: AnyTokenizer, text: string): number {
   try {
-    return whole(tokenizer.count(text), tokenizer.name);
+    return isBatch(tokenizer) ? estimateTokens(text) : whole(tokenizer.count(text), tokenizer.name);
   } catch (cause) {
     return refuse(tokenizer.name, `failed: ${reasonOf(cause)}`, cause);
   }

@@ -1,10 +1,9 @@
 import type { UIMessage } from 'ai';
 import { calibrationOf } from './calibration.ts';
-import { countMessage, countText } from './count.ts';
+import { countMessage, countText, type AnyTokenizer } from './count.ts';
 import { hiddenInMessage, hiddenMarks, type HiddenMark } from './hidden.ts';
 import type { ModelInfo } from './prices.ts';
 import { dollars, pricesAt, spendingOf, type Spending } from './spending.ts';
-import type { Tokenizer } from './tokenizer.ts';
 
 /**
  * What a model call will read, and what that costs: the system prompt in one piece, and the messages. The pieces of the prompt
@@ -82,7 +81,7 @@ export interface MessageShare extends Share {
 export interface EstimateInput {
   readonly modelId: string;
   readonly model: ModelInfo | undefined;
-  readonly tokenizer: Tokenizer;
+  readonly tokenizer: AnyTokenizer;
   readonly systemPrompt: string;
   /** The fragments, each with its text when it is rendered alone. */
   readonly fragments: readonly {

@@ -9,3 +9,8 @@ export function undated(modelId: string): string {
 export function bareName(modelId: string): string {
   return modelId.slice(Math.max(modelId.lastIndexOf(':'), modelId.lastIndexOf('/')) + 1);
 }
+
+/** What all snapshots of a model have in common, whoever provides them. */
+export function familyOf(modelId: string): string {
+  return undated(bareName(modelId)).toLowerCase();
+}

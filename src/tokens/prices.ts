@@ -48,29 +48,27 @@ export interface ModelInfo {
   readonly encoding?: 'o200k' | 'cl100k';
 }
 
-/** What was read: where it is, and the day it was published. */
+/**
+ * What was read: where it is, and the day it was published, or read by its publisher from the provider's pages. p, g and z have
+ * prices and windows, c prices, t windows and encodings; those below are about single models.
+ */
 const SOURCES = {
-  /** Model catalogue of the coding agent Pi, `@earendil-works/pi-ai` 1.5.2. Has prices and windows. */
   p: ['https://github.com/earendil-works/pi/tree/main/packages/ai', '2026-11-10'],
-  /** `@pydantic/genai-prices` 0.1.8, which names the providers' price pages. Has prices and windows. */
   g: ['https://github.com/pydantic/genai-prices/tree/main/prices/providers', '2026-09-23'],
-  /** `ai-sdk-cost-calculator` 7.1.14, which names the providers' price pages. Has prices. */
   c: ['https://github.com/RenKoya1/ai-sdk-cost-calculator', '2026-09-23'],
-  /** `llm-zoo` 1.37.0. Has input and output prices, and windows. */
   z: ['https://github.com/texra-ai/llm-zoo', '2026-09-23'],
-  /** `gpt-tokenizer` 4.0.0. Has the windows and the encodings of OpenAI's models up to gpt-5.6. */
   t: ['https://github.com/niieani/gpt-tokenizer', '2026-08-16'],
-  /** Release notes of claudit: Anthropic's price page, read again on that day. */
+  /** Anthropic's prices. */
   k: ['https://github.com/kurofune/claudit/releases/tag/v1.9.2', '2026-10-24'],
-  /** Anthropic's own overview of Haiku 5.5: windows, and the lower of its prices. Its models cost so from that day. */
+  /** Haiku 5.5: windows, and the lower of its prices. */
   h: ['https://platform.claude.com/docs/en/models/haiku-5-5/overview', '2026-10-07'],
-  /** Price card of GPT-6.1 Sol in the release notes of AILSA SubSwitch: OpenAI's pages, read on that day. */
+  /** Prices of GPT-6.1 Sol. */
   s: ['https://github.com/KZCFG/AILSA-SubSwitch/releases/tag/v1.0.0-g', '2026-10-01'],
-  /** A reseller on GPT-6.1 Sol: OpenAI's prices and windows, read on that day. */
+  /** Prices and windows of GPT-6.1 Sol. */
   w: ['https://docs.laozhang.ai/en/announcements/gpt-6-1-sol-2026-10', '2026-10-13'],
-  /** LiteLLM on GPT-6.1 Terra, released on that day: prices of both 6.1 models, and Terra's windows. */
+  /** Prices of both 6.1 models, and Terra's windows. */
   l: ['https://docs.litellm.ai/blog/gpt-6-1-terra', '2026-10-26'],
-  /** Windows of both 6.1 models; the pages name a month only. */
+  /** Windows of both 6.1 models; the page names a month only. */
   v: [
     'https://documentation.s3ns.fr/gemini-enterprise-agent-platform/models/partner-models/openai/gpt-6-1-sol',
     '2026-11-01',
