@@ -6,7 +6,7 @@ export type { WorkerTokenizer, WorkerTokenizerOptions } from './workerTokenizer.
 /**
  * Counts tokens in o200k_base (GPT-4o and later), exactly, in a Worker that the first question starts. Needs the optional
  * package gpt-tokenizer. Bundlers that know `new Worker(new URL(...))`, such as Vite and webpack 5, bundle the Worker;
- * with others the page counts, in idle moments.
+ * with others the page counts, a few milliseconds at a time.
  *
  *     const tokenizer = createWorkerTokenizer();
  *     const [first, second] = await tokenizer.count(['Hello, world!', systemPrompt]);

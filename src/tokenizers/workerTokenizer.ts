@@ -1,7 +1,6 @@
 /**
  * Exact counts without blocking the page: in a Worker, which starts with the first question and is let go when none has come
- * for a while. Where there is none (CSP, a misplaced file), the page counts for itself, a few milliseconds at a time when it is
- * idle.
+ * for a while. Where there is none (CSP, a misplaced file), the page counts for itself, a few milliseconds at a time.
  */
 import { ContextError } from '../errors.ts';
 import type { BatchTokenizer } from '../tokens/count.ts';
@@ -22,12 +21,6 @@ export interface WorkerTokenizerOptions {
   readonly idle?: number;
 }
 
-interface Question {
-  readonly texts: readonly string[];
-  readonly resolve: (counts: readonly number[]) => void;
-  readonly reject: (reason: unknown) => void;
-}
-
 /** A tokenizer that asks the Worker which `start` makes, and counts with what `load` loads where that fails. */
 export function workerTokenizer(
   name: string,
@@ -35,29 +28,22 @@ export function workerTokenizer(
   load: () => Promise<Tokenizer>,
   { idle = 30_000 }: WorkerTokenizerOptions = {},
 ): WorkerTokenizer {
-  const open = new Map<number, Question>();
+  const open = new Map<number, (counts?: readonly number[]) => void>();
   let worker: Worker | undefined;
   let [isRefused, isDisposed, lastId] = [false, false, 0];
   let rest: ReturnType<typeof setTimeout> | undefined;
-  const disposed = (): ContextError =>
-    new ContextError('aborted', `The ${name} tokenizer was disposed: create another one.`);
-
-  const countHere = async ({ texts, resolve, reject }: Question): Promise<void> => {
-    try {
-      resolve(await countIdly(texts, await load(), () => isDisposed));
-    } catch (reason) {
-      reject(isDisposed ? disposed() : reason);
-    }
+  const expectUse = (): void => {
+    if (isDisposed)
+      throw new ContextError('aborted', `The ${name} tokenizer was disposed: create another one.`);
   };
 
-  /** Lets the Worker go; returns the questions that it did not answer. */
-  const release = (): readonly Question[] => {
+  /** Lets the Worker go, without an answer to what it was asked. */
+  const release = (): void => {
     clearTimeout(rest);
     worker?.terminate();
     worker = undefined;
-    const questions = [...open.values()];
+    for (const answer of open.values()) answer();
     open.clear();
-    return questions;
   };
 
   const hired = (): Worker | undefined => {
@@ -68,35 +54,42 @@ export function workerTokenizer(
       isRefused = true;
     }
     worker?.addEventListener('message', ({ data: { id, counts } }: MessageEvent<Answered>) => {
-      open.get(id)?.resolve(counts);
+      open.get(id)?.(counts);
       open.delete(id);
       if (open.size === 0) rest = setTimeout(release, idle);
     });
     worker?.addEventListener('error', () => {
       isRefused = true;
-      for (const question of release()) void countHere(question);
+      release();
     });
     return worker;
   };
 
-  const ask = (question: Question): void => {
-    if (isDisposed) return question.reject(disposed());
-    const asked = hired();
-    if (!asked) return void countHere(question);
-    clearTimeout(rest);
-    lastId += 1;
-    open.set(lastId, question);
-    const message: Asked = { id: lastId, texts: question.texts };
-    asked.postMessage(message, []);
-  };
+  /** The Worker's counts; undefined where there is none, or it was let go. */
+  const ask = (texts: readonly string[]): Promise<readonly number[] | undefined> =>
+    new Promise((resolve) => {
+      const asked = hired();
+      if (!asked) return resolve(undefined);
+      clearTimeout(rest);
+      lastId += 1;
+      open.set(lastId, resolve);
+      const message: Asked = { id: lastId, texts };
+      return asked.postMessage(message, []);
+    });
 
   return {
     name,
     exact: true,
-    count: (texts) => new Promise((resolve, reject) => ask({ texts, resolve, reject })),
+    count: async (texts) => {
+      expectUse();
+      const counts = await ask(texts);
+      if (counts) return counts;
+      expectUse();
+      return countInSlices(texts, await load().finally(expectUse), expectUse);
+    },
     dispose: () => {
       isDisposed = true;
-      for (const { reject } of release()) reject(disposed());
+      release();
     },
   };
 }
@@ -104,15 +97,15 @@ export function workerTokenizer(
 /** Milliseconds of counting after which the page gets its turn. */
 const SLICE = 8;
 
-async function countIdly(texts: readonly string[], tokenizer: Tokenizer, isOver: () => boolean) {
+async function countInSlices(texts: readonly string[], tokenizer: Tokenizer, expectUse: () => void) {
   const counts: number[] = [];
   let until = 0;
   for (const text of texts) {
     let tokens = 0;
     for (const passage of passages(text)) {
       if (performance.now() >= until) {
-        await idleMoment();
-        if (isOver()) throw new Error('disposed meanwhile');
+        await new Promise((resolve) => void setTimeout(resolve));
+        expectUse();
         until = performance.now() + SLICE;
       }
       tokens += tokenizer.count(passage);
@@ -120,14 +113,6 @@ async function countIdly(texts: readonly string[], tokenizer: Tokenizer, isOver:
     counts.push(tokens);
   }
   return counts;
-}
-
-function idleMoment(): Promise<unknown> {
-  return new Promise((resolve) => {
-    // Safari has none yet.
-    if (typeof requestIdleCallback === 'function') requestIdleCallback(resolve, { timeout: 500 });
-    else setTimeout(resolve);
-  });
 }
 
 /** Characters of a text that are counted in one go. */
