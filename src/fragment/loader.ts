@@ -1,7 +1,7 @@
-import { copyOf, refuse } from '../copy.ts';
+import { copyOf, refuse, type Walk } from '../copy.ts';
 import { ContextError, reasonOf } from '../errors.ts';
 import { dataOf, hasLazy, rulesOf, walkFragments, withData, type FragmentRules } from './copy.ts';
-import { BIND, brand, isBuilt, isLazyValue } from './fragment.ts';
+import { BIND, brand, isLazyValue } from './fragment.ts';
 import type { BoundCodec, ContextFragment, FragmentData, LazyValue } from './fragment.ts';
 
 /**
@@ -33,48 +33,44 @@ export async function loadFragments(
   options: LoadOptions = {},
 ): Promise<readonly ContextFragment[]> {
   const loaded = fragments.map(async (one) =>
-    hasLazy(one) ? load(options, (rules) => walkFragments([one], rules)[0]) : one,
+    hasLazy(one) ? load(options, one, (fragment, rules) => walkFragments([fragment], rules)[0]) : one,
   );
-  return (await Promise.all(loaded)) as ContextFragment[];
+  return Promise.all(loaded);
 }
 
-/** Copies what `begin` walks over, then loads all lazy values in the copy. `depth`: lazy values around it. */
-async function load(
+/**
+ * Copies a value with `walk`, loads all lazy values in the copy, and copies that with their results. `depth`: lazy values around
+ * it.
+ */
+async function load<T>(
   options: LoadOptions,
-  begin: (rules: FragmentRules<unknown>) => unknown,
+  value: T,
+  walk: (value: T, rules: FragmentRules<ContextFragment>) => unknown,
   depth = 0,
-): Promise<unknown> {
+): Promise<T> {
   const { signal } = options;
-  const results = new Map<unknown, unknown>();
-  const later: (() => Promise<unknown>)[] = [];
-  const copy = begin({
-    node: (fragment, walk) => withData(fragment, dataOf(fragment, walk)),
-    lazy: (value, walk) => {
-      const place = { ...walk, path: [...walk.path] };
-      later.push(async () => {
-        if (depth >= MAX_DEPTH) refuse(place, `is lazy in more than ${MAX_DEPTH} levels`);
-        const found = await obtain(value, options).catch((cause: unknown) => {
-          if (signal?.aborted) throw aborted(signal);
-          return refuse(place, `could not be loaded: ${reasonOf(cause)}`, cause);
-        });
-        const { subject, path } = place;
-        const again = await load(options, (rules) => copyOf(found, subject, rulesOf(rules), path), depth + 1);
-        results.set(place, again);
+  const node = (fragment: ContextFragment, at: Walk): ContextFragment =>
+    settled(fragment, dataOf(fragment, at));
+  const results = new Map<LazyValue, Promise<unknown>>();
+  const start = (lazy: LazyValue, at: Walk): LazyValue => {
+    const place = { ...at, path: [...at.path] };
+    const begin = async (): Promise<unknown> => {
+      if (depth >= MAX_DEPTH) refuse(place, `is lazy in more than ${MAX_DEPTH} levels`);
+      const found = await obtain(lazy, options).catch((cause: unknown) => {
+        if (signal?.aborted) throw aborted(signal);
+        return refuse(place, `could not be loaded: ${reasonOf(cause)}`, cause);
       });
-      return place;
-    },
-  });
-  await Promise.all(later.map((one) => one()));
-  return fill(copy, results);
-}
-
-/** The copy with results where lazy values stood. */
-function fill(value: unknown, results: ReadonlyMap<unknown, unknown>): unknown {
-  if (results.has(value)) return results.get(value);
-  if (Array.isArray(value)) return value.map((item) => fill(item, results));
-  if (typeof value !== 'object' || value === null) return value;
-  if (isBuilt(value)) return settled(value, fill(value.data, results) as FragmentData);
-  return Object.fromEntries(Object.entries(value).map(([key, item]) => [key, fill(item, results)]));
+      const { subject, path } = place;
+      return load(options, found, (one, rules) => copyOf(one, subject, rulesOf(rules), path), depth + 1);
+    };
+    if (!results.has(lazy)) results.set(lazy, begin());
+    return lazy;
+  };
+  const copy = walk(value, { node, lazy: start }) as T;
+  const loaded = new Map<LazyValue, unknown>();
+  const all = Array.from(results, async ([lazy, result]) => void loaded.set(lazy, await result));
+  await Promise.all(all);
+  return walk(copy, { node, lazy: (lazy) => loaded.get(lazy) }) as T;
 }
 
 /** The fragment with its loaded data. An app's own codec has decoded already, and does not decode again. */
