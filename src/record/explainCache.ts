@@ -59,7 +59,7 @@ export interface CacheVerdict {
 /** What is used of an engine. */
 interface Asked {
   requests(): readonly RecordedRequest[];
-  node(key: string): { readonly parentKey: string | null; readonly depth: number } | undefined;
+  node(key: string): { readonly parentKey: string | null } | undefined;
   origin(fragment: ContextFragment): { readonly component?: string; readonly source?: string } | undefined;
 }
 
@@ -105,27 +105,18 @@ export async function explainCache(engine: Asked, requestId: string): Promise<Ca
 /** The latest request of the same model on the chain of this request's answer; else the latest of another model. */
 function earlier(engine: Asked, now: RecordedRequest): RecordedRequest | undefined {
   const all = engine.requests();
-  const isOnChain = chainOf(engine, now.parentKey);
+  const chain = chainOf(engine, now.parentKey);
   const candidates = all
     .slice(0, all.indexOf(now))
-    .filter((one) => isAnswered(one) && isOnChain(one.parentKey));
+    .filter((one) => isAnswered(one) && chain.has(one.parentKey));
   return candidates.findLast((one) => isSameModel(one, now)) ?? candidates.at(-1);
 }
 
-/** Tests whether a message is on the chain of another; the chain is walked up only as far as asked. */
-function chainOf(engine: Asked, end: string | null): (key: string | null) => boolean {
+/** The keys of the messages before a request; null, too, which is before all. */
+function chainOf(engine: Asked, end: string | null): ReadonlySet<string | null> {
   const chain = new Set<string | null>([null]);
-  let top = end;
-  return (key) => {
-    const depth = key === null ? Infinity : (engine.node(key)?.depth ?? Infinity);
-    while (top !== null && !chain.has(key)) {
-      const place = engine.node(top);
-      if (!place || place.depth < depth) break;
-      chain.add(top);
-      top = place.parentKey;
-    }
-    return chain.has(key);
-  };
+  for (let key = end; !chain.has(key); key = engine.node(key as string)?.parentKey ?? null) chain.add(key);
+  return chain;
 }
 
 /** Whether a model has read a request: one that failed before left nothing in a cache. */
