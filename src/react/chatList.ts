@@ -49,10 +49,8 @@ export class ChatList {
       const found = keepEqual(this.state.getState().found, rows.slice(0, limit));
       this.state.setState({ found, hasMore: rows.length > limit, isLoading: false, error: null });
     } catch (error) {
-      this.state.setState({
-        isLoading: false,
-        error: error instanceof Error ? error : new Error(String(error)),
-      });
+      const failure = error instanceof Error ? error : new Error(String(error));
+      this.state.setState({ isLoading: false, error: failure });
     }
   }
 
@@ -67,7 +65,11 @@ export class ChatList {
   async rename(chatId: string, title: string | null): Promise<void> {
     const { marks, database, generation, seq: since } = await this.#store.load(chatId);
     const own = marks.find(({ id }) => id.startsWith('beginning '));
-    if (!own) throw noSuchChat(chatId);
+    if (!own) {
+      const reason = 'it was deleted, or nothing was saved to it yet.';
+      const message = `There is no chat "${reasonOf(chatId)}" to rename: ${reason}`;
+      throw new ContextError('chat-deleted', message, { details: { chatId } });
+    }
     const rev = 1 + marks.reduce((max, mark) => Math.max(max, mark.rev), 0);
     const mark = { id: 'title', rev, by: createId(), chat: own.chat, value: title };
     const options = { userId: this.#userId, database, generation, since };
@@ -150,12 +152,4 @@ function keepEqual(before: readonly ChatInfo[], now: readonly ChatInfo[]): reado
     sameJson(known.get(chat.id), chat) ? (known.get(chat.id) as ChatInfo) : chat,
   );
   return keepIfSame(before, kept);
-}
-
-function noSuchChat(chatId: string): ContextError {
-  return new ContextError(
-    'chat-deleted',
-    `There is no chat "${reasonOf(chatId)}" to rename: it was deleted, or nothing was saved to it yet.`,
-    { details: { chatId } },
-  );
 }

@@ -67,9 +67,10 @@ const registry: WeakMap<ContextStore, Map<string, SharedEngine>> = new WeakMap()
 
 /** The engine for this store, chat and user; makes one if there is none. */
 function engineFor(options: EngineOptions): SharedEngine {
-  if (isServer()) return share(options, () => {});
+  if (typeof window === 'undefined') return share(options, () => {});
   const { store = defaultStore(), chatId, userId = LOCAL_USER } = options;
-  const engines = enginesOf(store);
+  const engines = registry.get(store) ?? new Map<string, SharedEngine>();
+  registry.set(store, engines);
   const key = JSON.stringify([userId, chatId]);
   const known = engines.get(key);
   if (known) return known;
@@ -77,12 +78,6 @@ function engineFor(options: EngineOptions): SharedEngine {
   engines.set(key, shared);
   setTimeout(() => disposeUnlessUsed(shared), MOUNT_WITHIN);
   return shared;
-}
-
-function enginesOf(store: ContextStore): Map<string, SharedEngine> {
-  const engines = registry.get(store) ?? new Map<string, SharedEngine>();
-  registry.set(store, engines);
-  return engines;
 }
 
 function share(options: EngineOptions, forget: () => void): SharedEngine {
@@ -127,10 +122,6 @@ function isBusy(engine: ContextEngine): boolean {
   );
 }
 
-function isServer(): boolean {
-  return typeof window === 'undefined';
-}
-
 /** The options that an engine keeps from its first user. */
 const KEPT = ['store', 'metadata', 'renderer', 'validate', 'persistFragments', 'onConflict'] as const;
 
@@ -149,9 +140,6 @@ function warnOfDifferences({ engine, options, warned }: SharedEngine, asked: Eng
 
 /** Whether two values are identical, or equal data of the same class; functions count as equal: inline ones are always new. */
 function isSame(a: unknown, b: unknown): boolean {
+  const written = (value: unknown): string => JSON.stringify([value, Object(value).constructor?.name]);
   return a === b || (!isStore(a) && !isStore(b) && written(a) === written(b));
-}
-
-function written(value: unknown): string {
-  return JSON.stringify([value, Object(value).constructor?.name]);
 }

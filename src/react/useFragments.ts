@@ -25,7 +25,7 @@ export function useFragments(...args: readonly (ContextEngine | ContextFragment)
 
 /** Puts fragments into the prompt of an engine while the component is mounted. */
 export function useMountedFragments(engine: ContextEngine, fragments: readonly ContextFragment[]): void {
-  const [mount] = useState(() => ({ order: takeOrder(), ...here() }));
+  const [mount] = useState(() => ({ order: (lastOrder += 1), ...here() }));
   const newest = useRef<Captured>(NOTHING);
   const [standIn] = useState<StandIn>(() => ({
     value: (position) => (context) => loaded(newest.current, position, context),
@@ -52,13 +52,8 @@ function here(): { readonly at?: Error } {
   return process.env.NODE_ENV === 'production' ? {} : { at: new Error('here') };
 }
 
-let lastOrder = 0;
-
 /** Discarded renders take numbers, too: it only matters that parents take theirs before their children. */
-function takeOrder(): number {
-  lastOrder += 1;
-  return lastOrder;
-}
+let lastOrder = 0;
 
 /** Before the browser paints. On a server, React 18 warns of layout effects. */
 const useCommitEffect: typeof useLayoutEffect = typeof window === 'undefined' ? useEffect : useLayoutEffect;

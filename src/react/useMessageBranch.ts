@@ -91,13 +91,10 @@ function versionAt(engine: ContextEngine, id: string, place: number): string {
   const { keys } = engine.siblings(id);
   const version = keys[place];
   if (version !== undefined) return version;
-  throw new ContextError(
-    'message-not-found',
-    `Message "${reasonOf(id)}" has no version ${reasonOf(place)}; it has ${keys.length}, from 0 on.`,
-    {
-      details: { id, version: place, count: keys.length },
-    },
-  );
+  const there = `${keys.length}, from 0 on.`;
+  const message = `Message "${reasonOf(id)}" has no version ${reasonOf(place)}; it has ${there}`;
+  const details = { id, version: place, count: keys.length };
+  throw new ContextError('message-not-found', message, { details });
 }
 
 function refuseWithoutChat(id: string): never {

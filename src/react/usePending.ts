@@ -27,24 +27,20 @@ export function useActions<O extends object, A extends Actions>(
   const [state, setState] = useState<Running>({ of, running: 0, error: null });
   const { running, error } = state.of === of ? state : { running: 0, error: null };
   const tracked = useMemo(() => {
-    const begin = (now: Running): Running => {
-      const others = now.of === of ? now.running : 0;
-      return { of, running: others + 1, error: null };
-    };
-    const end =
-      (failure?: Error) =>
-      (now: Running): Running =>
-        now.of === of ? { of, running: now.running - 1, error: failure ?? now.error } : now;
     const track =
       (action: A[string]) =>
       async (...args: never[]): Promise<unknown> => {
-        setState(begin);
+        const end = (failed?: Error): void =>
+          setState((now) =>
+            now.of === of ? { of, running: now.running - 1, error: failed ?? now.error } : now,
+          );
+        setState((now) => ({ of, running: now.of === of ? now.running + 1 : 1, error: null }));
         try {
           const result = await action(...args);
-          setState(end());
+          end();
           return result;
         } catch (failure) {
-          setState(end(failure instanceof Error ? failure : new Error(String(failure))));
+          end(failure instanceof Error ? failure : new Error(String(failure)));
           throw failure;
         }
       };
