@@ -2,7 +2,7 @@ import type { ChatTransport, UIMessage, UIMessageChunk } from 'ai';
 import { reasonOf, refuseToLoad } from '../errors.ts';
 import type { ContextFragment } from '../fragment/fragment.ts';
 import { createId } from '../fragment/id.ts';
-import type { ContextRenderer, FragmentSpan } from '../render/renderer.ts';
+import type { ContextRenderer } from '../render/renderer.ts';
 import { measuredUsage } from '../tokens/usage.ts';
 import type { Mask } from './masked.ts';
 import type { RecordedRequest, RecordOptions, TimedChunk, Told } from './record.ts';
@@ -138,7 +138,7 @@ const WORDS = /^(?:text|reasoning|tool-input)-(?:delta|start|available)|^file$/;
 type Facts = Omit<RecordedRequest, 'sections' | 'masked'>;
 
 /** What a request is made from, and for which answer. */
-interface Subject extends Note, Source {
+interface Subject extends Source, Pick<RecordedRequest, 'answerId' | 'answerKey' | 'branchId' | 'attempt'> {
   /** The key of the message that the answer follows; null for a first one. */
   readonly parentKey: string | null;
   /** Other facts about it; gets the reported model. */
@@ -190,9 +190,6 @@ export interface RequestEvent {
   readonly status: RecordedRequest['status'];
 }
 
-/** The answer that a request is for. */
-type Note = Pick<RecordedRequest, 'answerId' | 'answerKey' | 'branchId' | 'attempt'>;
-
 /** What a request was made from. */
 export interface Source {
   readonly systemPrompt: string;
@@ -226,17 +223,12 @@ async function factsOf({ body, headers }: Sent, { systemPrompt, made }: Source) 
 }
 
 /** The ranges of the fragments in the prompt; none where the renderer can't tell, or returns another text now. */
-async function spansOf(
-  { renderer, fragments, loaded }: Made,
-  systemPrompt: string,
-): Promise<readonly FragmentSpan[]> {
+async function spansOf({ renderer, fragments, loaded }: Made, systemPrompt: string) {
   try {
     const rendered = await renderer.renderWithSpans?.(loaded);
     if (rendered?.text !== systemPrompt) return [];
-    return rendered.spans.map((span) => {
-      const own = fragments[loaded.indexOf(span.fragment)];
-      return own ? { ...span, fragment: own } : span;
-    });
+    const ownOf = (fragment: ContextFragment) => fragments[loaded.indexOf(fragment)] ?? fragment;
+    return rendered.spans.map((span) => ({ ...span, fragment: ownOf(span.fragment) }));
   } catch {
     return [];
   }

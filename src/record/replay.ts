@@ -34,7 +34,11 @@ export function createReplayTransport<M extends UIMessage = UIMessage>(
   const records = [record].flat();
   const gate = gateOf();
   let asked = 0;
-  const wait = (before: number, ms: number, signal: AbortSignal | undefined): Promise<void> | undefined => {
+  const wait = (
+    before: number,
+    ms: number,
+    signal: AbortSignal | undefined,
+  ): Promise<unknown> | undefined => {
     if (pace === 'recorded') return pause(ms - before, signal);
     return pace === 'step' ? gate.pass() : undefined;
   };
@@ -70,22 +74,11 @@ function pause(ms: number, signal: AbortSignal | undefined): Promise<void> {
   });
 }
 
-/** A gate that lets one pass for each time that it is opened. */
-function gateOf(): { readonly open: () => void; readonly pass: () => Promise<void> } {
-  const waiting: (() => void)[] = [];
-  let opened = 0;
-  const letPass = (): void => {
-    for (; opened > 0 && waiting.length > 0; opened -= 1) waiting.shift()?.();
-  };
-  return {
-    open: () => {
-      opened += 1;
-      letPass();
-    },
-    pass: () =>
-      new Promise((resolve) => {
-        waiting.push(resolve);
-        letPass();
-      }),
-  };
+/** A gate that lets one pass for each time that it is opened: a stream with a chunk for each time. */
+function gateOf(): { readonly open: () => void; readonly pass: () => Promise<unknown> } {
+  let open = (): void => {};
+  const reader = new ReadableStream<void>({
+    start: (gate) => void (open = () => gate.enqueue()),
+  }).getReader();
+  return { open, pass: () => reader.read() };
 }
