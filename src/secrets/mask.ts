@@ -49,8 +49,7 @@ const MAX_DEPTH = 1000;
 function* masking(value: unknown, name: string, walk: Walk): Generator<void, unknown> {
   if (performance.now() >= walk.until) yield;
   if (typeof value === 'string') {
-    const isLong = value.length > LONG;
-    const masked = isLong ? yield* maskingLong(value, walk.onMasked) : maskText(value, walk.onMasked);
+    const masked = yield* maskingText(value, walk.onMasked);
     return underName(value, masked, name, walk.onMasked);
   }
   if (typeof value !== 'object' || value === null) return value;
@@ -105,19 +104,24 @@ function underName(text: string, masked: string, name: string, onMasked: OnMaske
 
 /** A text without the secrets in it. */
 export function maskText(text: string, onMasked: OnMasked = () => {}): string {
-  if (text.length < SHORTEST || UUID.test(text)) return text;
-  const pieces = piecesOf(maskBlocks(text, onMasked)).map((piece) => maskPiece(piece, onMasked));
-  return withAwsSecrets(pieces.join(''), onMasked);
+  const steps = maskingText(text, onMasked);
+  for (let step = steps.next(); ; step = steps.next()) if (step.done) return step.value;
 }
 
-/** The same, which yields before each piece. */
-function* maskingLong(text: string, onMasked: OnMasked): Generator<void, string> {
+/** The same, which yields before each piece of a long text. */
+function* maskingText(text: string, onMasked: OnMasked): Generator<void, string> {
+  if (text.length < SHORTEST || UUID.test(text)) return text;
   const pieces: string[] = [];
   for (const piece of piecesOf(maskBlocks(text, onMasked))) {
-    yield;
+    if (text.length > LONG) yield;
     pieces.push(maskPiece(piece, onMasked));
   }
-  return withAwsSecrets(pieces.join(''), onMasked);
+  const masked = pieces.join('');
+  // An AWS secret key has no prefix; it stands beside its key id.
+  if (!masked.includes('[AWS key ')) return masked;
+  return masked.replace(AWS_SECRET, (found) =>
+    isAwsSecret(found) ? placeholder('AWS secret', found, onMasked) : found,
+  );
 }
 
 /** The shortest secret with its name: `pwd=1234`. */
@@ -182,15 +186,7 @@ function maskKind(text: string, { kind, pattern, isSecret, isMarked }: SecretKin
   });
 }
 
-/** An AWS secret key has no prefix; it stands beside its key id. */
 const AWS_SECRET = /(?<![A-Za-z0-9+/=])[A-Za-z0-9+/]{40}(?![A-Za-z0-9+/=])/g;
-
-function withAwsSecrets(text: string, onMasked: OnMasked): string {
-  if (!text.includes('[AWS key ')) return text;
-  return text.replace(AWS_SECRET, (found) =>
-    isAwsSecret(found) ? placeholder('AWS secret', found, onMasked) : found,
-  );
-}
 
 const KEY_BEGIN = /-----BEGIN [A-Z0-9 ]{0,40}PRIVATE KEY[A-Z ]{0,10}-----/g;
 const KEY_END = /-----END [^]*?(?:-----|$)/g;
