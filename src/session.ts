@@ -4,7 +4,6 @@ import type { FragmentSnapshot } from './engine/inspect.ts';
 import type { ContextEvent } from './engine/state.ts';
 import { ContextError, isRecord, refuseToLoad } from './errors.ts';
 import type { ContextFragment } from './fragment/fragment.ts';
-import type { MessageRecord } from './graph/graph.ts';
 import type { RecordedRequest } from './record/record.ts';
 import type { ContextRenderer } from './render/renderer.ts';
 import { XmlRenderer } from './render/xml.ts';
@@ -95,7 +94,6 @@ export async function exportSession(
   return mask ? masked(session) : session;
 }
 
-/** Requests with indexes for messages, because most requests share most messages. */
 function withIndices(recorded: readonly RecordedRequest[]): Pick<Session, 'requests' | 'messages'> {
   const messages = [...new Set(recorded.flatMap((request) => request.messages))];
   const indices = new Map(messages.map((message, i) => [message, i]));
@@ -124,45 +122,32 @@ async function environmentOf({ state, store }: ContextEngine): Promise<SessionEn
 
 // ------------------------------------------------------------------ masking
 
-/** The session without secrets. Keys, parents and authors stay, because they link the records. */
+/**
+ * The session without secrets. Masking is a function of the text, so what links two records still links them; masked content
+ * has another checksum.
+ */
 async function masked(session: Session): Promise<Session> {
   const [{ maskInSlices }, { maskedRequest }, { sumOfBody }] = await Promise.all([
     import('./secrets/mask.ts'),
     import('./record/masked.ts'),
     import('./graph/graph.ts'),
   ]).catch(refuseToLoad);
-  /** A masked record with what links it. Masked content has another checksum. */
-  const heldTogether = (record: MessageRecord, own: MessageRecord): MessageRecord => {
-    const versions = record.versions.map((version, i) => {
-      const { by, sum } = own.versions[i] ?? version;
-      return { ...version, by, sum: version.body ? sumOfBody(version.body) : sum };
-    });
-    return { ...record, key: own.key, parent: own.parent, chat: own.chat, versions };
-  };
   const counts: Record<string, number> = {};
   const masking = async <T>(value: T): Promise<T> =>
     (await maskInSlices(value, (kind) => void (counts[kind] = (counts[kind] ?? 0) + 1))) as T;
-  const { records, requests, chatId, userId } = session;
   const whole = await masking({ ...session, requests: [] });
-  const { messages, marks } = whole.records;
-  return {
-    ...whole,
-    chatId,
-    userId,
-    records: {
-      ...whole.records,
-      messages: messages.map((record, i) => heldTogether(record, records.messages[i] as MessageRecord)),
-      ends: records.ends,
-      marks: marks.map((mark, i) => ({ ...records.marks[i], value: mark.value }) as typeof mark),
-    },
-    requests: await Promise.all(
-      requests.map(async (request) => {
-        const own = await maskedRequest({ ...request, messages: [] }, masking);
-        return { ...own, messages: request.messages };
-      }),
-    ),
-    masked: counts,
-  };
+  const messages = whole.records.messages.map((record) => {
+    const versions = record.versions.map((version) =>
+      version.body ? { ...version, sum: sumOfBody(version.body) } : version,
+    );
+    return { ...record, versions };
+  });
+  const requests = session.requests.map(async (request) => {
+    const own = await maskedRequest({ ...request, messages: [] }, masking);
+    return { ...own, messages: request.messages };
+  });
+  const records = { ...whole.records, messages };
+  return { ...whole, records, requests: await Promise.all(requests), masked: counts };
 }
 
 // ------------------------------------------------------------------ opening
@@ -232,12 +217,10 @@ function isLike(value: unknown, like: unknown): boolean {
   );
 }
 
-/** The methods that change a chat. */
 const WRITES =
   'save ask updateMessage edit add rewind restore btw renameBranch deleteBranch undo redo checkpoint renameCheckpoint ' +
   'deleteCheckpoint updateChat trackUsage keepFields retry';
 
-/** An engine on a session: readable from everywhere, and never changed. */
 class SessionEngine extends ContextEngine {
   readonly #session: Session;
   readonly #requests: readonly RecordedRequest[];
