@@ -117,6 +117,10 @@ function withReminder(
   asPart: boolean,
   onceIds: readonly string[] = [],
 ): UIMessage {
+  const { metadata } = message;
+  const marks = marksOf(message);
+  // Of other metadata, removing the marks alone would not restore what was there.
+  const isPlain = isRecord(metadata) && !('reminders' in metadata);
   const parts = [...message.parts];
   const last = asPart ? -1 : parts.findLastIndex((part) => part.type === 'text');
   const part: TextUIPart = { type: 'text', text: '', ...(parts[last] as TextUIPart | undefined) };
@@ -130,18 +134,10 @@ function withReminder(
     mode: last < 0 ? 'part' : 'inline',
     ...range,
     ...(onceIds.length > 0 && { onceIds }),
-    ...metadataToKeep(message),
+    ...(marks.length === 0 && !isPlain && { was: metadata === undefined ? [] : [metadata] }),
   };
-  const kept = isRecord(message.metadata) ? message.metadata : {};
-  return { ...message, parts, metadata: { ...kept, reminders: [...marksOf(message), mark] } };
-}
-
-/** The earlier metadata of a message, where removing the marks alone would not restore it. */
-function metadataToKeep(message: UIMessage): { was?: readonly unknown[] } {
-  const { metadata } = message;
-  if (marksOf(message).length > 0) return {};
-  if (metadata === undefined) return { was: [] };
-  return isRecord(metadata) && !('reminders' in metadata) ? {} : { was: [metadata] };
+  const kept = isRecord(metadata) ? metadata : {};
+  return { ...message, parts, metadata: { ...kept, reminders: [...marks, mark] } };
 }
 
 /**

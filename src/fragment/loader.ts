@@ -17,10 +17,8 @@ export interface LoadOptions {
   readonly signal?: AbortSignal | undefined;
 }
 
-/** The deepest nesting of lazy values in results. */
 const MAX_DEPTH = 10;
 
-/** How many items an iterable may yield. */
 const MAX_ITEMS = 10_000;
 
 /**

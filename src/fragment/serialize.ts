@@ -88,7 +88,6 @@ export function encodeSerializedValue(value: FragmentData, options?: SerializeOp
   return encode(data?.[0], known(options));
 }
 
-/** The options, read once. */
 function known(options: SerializeOptions = {}): SerializeOptions {
   return readFrom('The options', () => ({ registry: { ...options.registry } }));
 }

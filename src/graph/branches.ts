@@ -116,7 +116,6 @@ export class Branches {
   }
 }
 
-/** The order in which branches were made. */
 function compareWays(a: Way, b: Way): number {
   return a.at - b.at || (a.id < b.id ? -1 : a.id > b.id ? 1 : 0);
 }
@@ -135,13 +134,10 @@ function shownAs(way: Way, name: string): Way {
 
 /** The known way, where it is equal. */
 function keptWay(known: Way | undefined, now: Way): Way {
-  if (!known || known === now) return now;
-  const isSame = known.end === now.end && known.head === now.head && known.name === now.name;
-  const isOld = known.at === now.at && known.createdAt === now.createdAt && known.deleted === now.deleted;
-  return isSame && isOld && known.isNamed === now.isNamed ? known : now;
+  const names = Object.keys({ ...known, ...now }) as (keyof Way)[];
+  return known && names.every((name) => known[name] === now[name]) ? known : now;
 }
 
-/** The known list, where it holds the same. */
 function keptList(known: readonly Way[], now: readonly Way[]): readonly Way[] {
   return known.length === now.length && known.every((way, i) => way === now[i]) ? known : now;
 }
@@ -159,7 +155,6 @@ interface RecordWays {
   readonly watched: readonly string[];
 }
 
-/** A way without its name. */
 type Path = Pick<Way, 'fork' | 'end' | 'head'>;
 
 /** Derives the ways of a record. Costs the messages behind the first place where they part, and those up to its marks. */
@@ -265,7 +260,6 @@ function shownPaths(chat: ChatValue, paths: readonly Path[]): readonly Path[] {
 
 // ------------------------------------------------------------------ the marks of branches
 
-/** Marks about a record, greatest first. */
 function marksOf(chat: ChatValue, record: string): readonly Mark[] {
   const marks = [...(chat.marksOf.get(record) ?? [])].map((id) => chat.marks.get(id) as Mark);
   return marks.length < 2 ? marks : marks.toSorted((a, b) => compareMarks(b, a));

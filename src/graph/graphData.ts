@@ -63,5 +63,4 @@ export function graphData(
   };
 }
 
-/** The node of each message, as it was last. */
 const nodes = new WeakMap<MessageRecord, GraphNode>();

@@ -118,7 +118,6 @@ export function siblingsOf(
   return versionsAmong(ofRole, reached, growingOf);
 }
 
-/** The keys of those messages that show and are on a live branch. */
 function versionsAmong(messages: readonly LinkedMessage[], reached: Keys, growingOf: GrowingOf): string[] {
   const shown = messages.filter(({ record }) => reached.has(record.key) && isVisible(record, growingOf));
   return shown.map(({ record }) => record.key);

@@ -95,7 +95,6 @@ function namesOf(list: readonly { readonly name: string }[]): string {
   return list.map(({ name }) => name).join(', ');
 }
 
-/** The values in lists, by their keys. */
 function listsBy<K, V>(values: readonly V[], keyOf: (value: V) => K): Map<K, V[]> {
   const lists = new Map<K, V[]>();
   for (const value of values) {

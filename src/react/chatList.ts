@@ -139,7 +139,6 @@ export interface ChatListState {
   readonly error: Error | null;
 }
 
-/** The list before it is read, and on a server. */
 const LOADING: ChatListState = { found: [], hasMore: false, leaving: [], isLoading: true, error: null };
 
 /** How long a removed chat can be brought back, in ms. */

@@ -38,7 +38,13 @@ export function useEngine(engine?: ContextEngine): ContextEngine {
   if (engine) expectEngine(engine);
   const provided = useProvidedEngine();
   useLoaded(engine);
-  return engine ?? provided ?? refuseWithoutProvider();
+  const chosen = engine ?? provided;
+  if (chosen) return chosen;
+  throw new ContextError(
+    'provider-missing',
+    'There is no context engine here. Put <ContextEngineProvider chatId="..."> around this component, ' +
+      'or pass the hook an engine, as useContextEngine({ chatId }) makes one.',
+  );
 }
 
 /** The engine of the nearest provider; undefined without one. */
@@ -51,14 +57,6 @@ function useLoaded(engine: ContextEngine | undefined): void {
   useEffect(() => {
     if (engine) load(engine);
   }, [engine]);
-}
-
-function refuseWithoutProvider(): never {
-  throw new ContextError(
-    'provider-missing',
-    'There is no context engine here. Put <ContextEngineProvider chatId="..."> around this component, ' +
-      'or pass the hook an engine, as useContextEngine({ chatId }) makes one.',
-  );
 }
 
 /** Throws `invalid-options` for a value that is no engine. */

@@ -20,7 +20,6 @@ export interface UseContextEngineResult extends Pick<EngineState, Shown>, Method
   readonly engine: ContextEngine;
 }
 
-/** The values of the state that the hook returns. */
 const SHOWN = [
   'status',
   'error',

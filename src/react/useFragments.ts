@@ -68,7 +68,6 @@ type Fold = FoldingFragment[typeof FOLD];
 
 const unchanged: Fold = async (message) => message;
 
-/** The fragments of one render. */
 interface Captured {
   /** Their content, serialised. */
   readonly written: string;

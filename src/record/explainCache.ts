@@ -56,7 +56,6 @@ export interface CacheVerdict {
   readonly mend?: string;
 }
 
-/** What is used of an engine. */
 interface Asked {
   requests(): readonly RecordedRequest[];
   node(key: string): { readonly parentKey: string | null } | undefined;

@@ -30,7 +30,6 @@ export function takeRequest(desk: RecordDesk, of: Subject): Take {
   let record: RecordedRequest | undefined;
   let start = 0;
 
-  /** Adds the record, or replaces its earlier state. */
   const put = (facts: Facts, phase?: RequestEvent['phase']): void => {
     const [before, now] = [record, recordOf(facts, mask)];
     record = now;
@@ -132,12 +131,10 @@ function recordOf(facts: Facts, mask: Mask): RecordedRequest {
   });
 }
 
-/** A chunk with content. */
 const WORDS = /^(?:text|reasoning|tool-input)-(?:delta|start|available)|^file$/;
 
 type Facts = Omit<RecordedRequest, 'sections' | 'masked'>;
 
-/** What a request is made from, and for which answer. */
 interface Subject extends Source, Pick<RecordedRequest, 'answerId' | 'answerKey' | 'branchId' | 'attempt'> {
   /** The key of the message that the answer follows; null for a first one. */
   readonly parentKey: string | null;

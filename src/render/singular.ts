@@ -75,7 +75,6 @@ export function plural(name: string): string {
 /** Looks behind, so that a run of letters is tried from its beginning only: names may be long. */
 const LAST_WORD = /(?:(?<![A-Z])[A-Z]{2,}s?|(?:[A-Z]|(?<![A-Za-z]))[a-z]+|\ds?)$/;
 
-/** The word in the number that `wanted` leads to. */
 function inNumber(word: string, wanted: Changes, other: Changes): string {
   const whole = `^${word.toLowerCase()}`;
   for (let i = Math.max(0, whole.length - LONGEST); i <= whole.length; i++) {
@@ -87,5 +86,4 @@ function inNumber(word: string, wanted: Changes, other: Changes): string {
   return word;
 }
 
-/** Characters of the longest ending in the table. */
 const LONGEST = 11;

@@ -26,7 +26,6 @@ export function spansIn(renderer: ContextRenderer, fragments: readonly ContextFr
 
 const MERGING: ReadonlySet<string> = new Set(['toml', 'toon']);
 
-/** Fragments that are written together. */
 interface Piece {
   readonly group: readonly ContextFragment[];
   readonly text: string;

@@ -10,15 +10,12 @@ export class ToonRenderer extends SectionRenderer implements ContextRenderer {
   readonly name = 'toon';
 
   constructor() {
-    super(record);
+    super((sections) => {
+      const named = new Map<string, RenderData[]>();
+      for (const { name, data } of sections) addTo(named, name, data);
+      return entries(fieldsIn(named), '');
+    });
   }
-}
-
-/** The fragments at the top, as one record. */
-function record(sections: readonly Section[]): string {
-  const named = new Map<string, RenderData[]>();
-  for (const { name, data } of sections) addTo(named, name, data);
-  return entries(fieldsIn(named), '');
 }
 
 function entry(key: string, value: RenderData, pad: string): string {

@@ -22,7 +22,6 @@ export interface SecretKind {
 
 type Test = SecretKind['isSecret'];
 
-/** How a prefix is recognised. */
 interface Mark {
   readonly kind: string;
   /** The prefix, as a pattern; '' for none. */
@@ -165,17 +164,14 @@ function marked({ kind, sign, hint = sign, rest, isSecret, start = BLOB }: Mark)
   return { kind, pattern, isSecret, isMarked: true, hint: new RegExp(hint) };
 }
 
-/** A secret that ends where a preview does. */
 function cut(kind: string, pattern: string, isSecret: Test, flags = 'g'): SecretKind {
   return named(kind, new RegExp(pattern + CUT, flags), isSecret);
 }
 
-/** A long word of upper and lower case letters and digits. */
 function isDrawn(part: string): boolean {
   return [/[A-Z]/, /[a-z]/, /\d/].every((of) => of.test(part));
 }
 
-/** Where a preview ends. */
 const CUT = String.raw`(?=\.\.\.$)`;
 
 const CUT_KINDS: readonly SecretKind[] = [

@@ -81,7 +81,6 @@ function* maskingObject(value: object, name: string, walk: Walk): Generator<void
   return copy;
 }
 
-/** What an object gives as JSON, or itself. */
 function dataOf(value: object, name: string): unknown {
   const { toJSON } = value as { toJSON?: unknown };
   return Array.isArray(value) || typeof toJSON !== 'function' ? value : toJSON.call(value, name);

@@ -19,7 +19,6 @@ export interface LoadModelsOptions {
   readonly asOf?: string | undefined;
 }
 
-/** Models that the app registered, by id. */
 const told = new Map<string, ModelInfo>();
 
 /** Keeps a model. Throws `invalid-options`. */
@@ -131,7 +130,6 @@ function catalogueRows(catalogue: unknown, asOf: string): ModelInfo[] {
 
 type Fields = Readonly<Record<string, unknown>>;
 
-/** The records that a record holds, by their keys. */
 function recordsIn(value: unknown, ...path: readonly string[]): [string, Fields][] {
   return Object.entries(asRecord(value, path)).map(([key, inner]) => [key, asRecord(inner, [...path, key])]);
 }

@@ -135,7 +135,6 @@ export function estimatePrompt(input: EstimateInput): EstimateResult {
   };
 }
 
-/** What pieces are shares of. */
 interface Scale {
   readonly counted: number;
   readonly calibration: number | null;
@@ -158,7 +157,6 @@ function calibrate({ tokenizer, messages, modelId }: EstimateInput): number | nu
   return calibrationOf(messages, (text) => countText(tokenizer, text), modelId || undefined) ?? null;
 }
 
-/** A model's id in two; without a provider, all of it is the model. */
 function splitId(modelId: string): { readonly model: string; readonly provider: string } {
   const [, provider = '', model = modelId] = /^([^:]*):(.*)$/s.exec(modelId) ?? [];
   return { model, provider };

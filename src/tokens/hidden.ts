@@ -22,7 +22,6 @@ export interface HiddenMark {
   readonly part?: number;
 }
 
-/** The most marks reported for one text. */
 const MAX_MARKS = 100;
 
 /** The hidden characters of a text in their order, at most 100. A text without any costs one search. */
