@@ -3,7 +3,7 @@ import { ContextEngine } from './engine/engine.ts';
 import type { FragmentSnapshot } from './engine/inspect.ts';
 import type { ContextEvent } from './engine/state.ts';
 import { ContextError, isRecord, refuseToLoad } from './errors.ts';
-import type { ContextFragment } from './fragment/fragment.ts';
+import type { FragmentData } from './fragment/fragment.ts';
 import type { RecordedRequest } from './record/record.ts';
 import type { ContextRenderer } from './render/renderer.ts';
 import { XmlRenderer } from './render/xml.ts';
@@ -233,7 +233,8 @@ class SessionEngine extends ContextEngine {
       ...request,
       messages: request.messages.flatMap((index) => messages[index] ?? []),
     }));
-    this.set(...prompt.fragments.map(asFragment));
+    for (const { id, name, data } of prompt.fragments)
+      this.set({ name, data: data as FragmentData, ...(id === undefined ? {} : { id }) });
     for (const name of WRITES.split(' '))
       Object.defineProperty(this, name, { value: (): Promise<never> => Promise.reject(readOnly(name)) });
   }
@@ -264,10 +265,6 @@ class SessionEngine extends ContextEngine {
 function readOnly(name: string): ContextError {
   const message = `This chat is a read-only copy, opened from a session file: ${name}() would change it.`;
   return new ContextError('invalid-options', message, { details: { method: name } });
-}
-
-function asFragment({ id, name, data }: FragmentSnapshot): ContextFragment {
-  return { name, data: data as ContextFragment['data'], ...(id === undefined ? {} : { id }) };
 }
 
 /** Renders the exported prompt, whole; a part of its fragments is rendered as today. */

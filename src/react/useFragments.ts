@@ -28,7 +28,10 @@ export function useMountedFragments(engine: ContextEngine, fragments: readonly C
   const [mount] = useState(() => ({ order: (lastOrder += 1), ...here() }));
   const newest = useRef<Captured>(NOTHING);
   const [standIn] = useState<StandIn>(() => ({
-    value: (position) => (context) => loaded(newest.current, position, context),
+    value: (position) => (context) => {
+      const lazy = newest.current.lazies[position];
+      return typeof lazy === 'function' ? lazy(context) : lazy;
+    },
     fold:
       (index) =>
       async (...turn) =>
@@ -101,9 +104,4 @@ function written(fragments: readonly ContextFragment[]): string {
     lazy: () => '\u0000lazy',
   });
   return JSON.stringify(said);
-}
-
-function loaded({ lazies }: Captured, position: number, context: LoadContext): unknown {
-  const lazy = lazies[position];
-  return typeof lazy === 'function' ? lazy(context) : lazy;
 }

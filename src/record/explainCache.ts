@@ -105,9 +105,10 @@ export async function explainCache(engine: Asked, requestId: string): Promise<Ca
 function earlier(engine: Asked, now: RecordedRequest): RecordedRequest | undefined {
   const all = engine.requests();
   const chain = chainOf(engine, now.parentKey);
+  // A request that failed before its first word left nothing in a cache.
   const candidates = all
     .slice(0, all.indexOf(now))
-    .filter((one) => isAnswered(one) && chain.has(one.parentKey));
+    .filter((one) => (one.firstMs !== undefined || one.status === 'done') && chain.has(one.parentKey));
   return candidates.findLast((one) => isSameModel(one, now)) ?? candidates.at(-1);
 }
 
@@ -116,11 +117,6 @@ function chainOf(engine: Asked, end: string | null): ReadonlySet<string | null> 
   const chain = new Set<string | null>([null]);
   for (let key = end; !chain.has(key); key = engine.node(key as string)?.parentKey ?? null) chain.add(key);
   return chain;
-}
-
-/** Whether a model has read a request: one that failed before left nothing in a cache. */
-function isAnswered({ firstMs, status }: RecordedRequest): boolean {
-  return firstMs !== undefined || status === 'done';
 }
 
 /** An unreported model may be any. */

@@ -20,19 +20,14 @@ export class MarkdownRenderer extends SectionRenderer implements ContextRenderer
 
   constructor(options?: GroupOptions) {
     const grouped = isGrouped(options);
-    super((sections) => printable(sectionsText(sections, grouped)));
+    // Fragments are grouped right below a heading only: deeper, a group would be one more level of bullets.
+    const bodyOf = (data: RenderData): string =>
+      isScalar(data) ? guarded(String(data)) : sectionBody(data, '', grouped);
+    super((sections) => {
+      const texts = sections.map(({ name, data }) => `## ${inlineText(titleOf(name))}\n${bodyOf(data)}`);
+      return printable(texts.join('\n\n'));
+    });
   }
-}
-
-function sectionsText(sections: readonly Section[], grouped: boolean): string {
-  return sections
-    .map(({ name, data }) => `## ${inlineText(titleOf(name))}\n${bodyOf(data, grouped)}`)
-    .join('\n\n');
-}
-
-/** What stands below a heading. Only here are fragments grouped: deeper, a group would be one more level of bullets. */
-function bodyOf(data: RenderData, grouped: boolean): string {
-  return isScalar(data) ? guarded(String(data)) : sectionBody(data, '', grouped);
 }
 
 /** What belongs to the fragment itself, then the fragments in it. */

@@ -1,6 +1,7 @@
 import type { UIMessage } from 'ai';
 import { ContextError, isContextError, reasonOf } from '../errors.ts';
 import { estimateTokens, type Tokenizer } from './tokenizer.ts';
+import { fieldsOf } from './usage.ts';
 
 /**
  * Counts that are counted once: kept with each message's object, for each tokenizer; of rendered texts the latest are kept. A
@@ -114,12 +115,10 @@ function wordsOf({ parts }: UIMessage): string {
 export function partWords(part: UIMessage['parts'][number]): string {
   if (part.type === 'step-start') return '';
   if ('text' in part && typeof part.text === 'string') return part.text;
-  const { url, providerMetadata: _notes, callProviderMetadata: _callNotes, ...rest } = part as Fields;
+  const { url, providerMetadata: _notes, callProviderMetadata: _callNotes, ...rest } = fieldsOf(part);
   const address = typeof url === 'string' && !url.startsWith('data:') ? { url } : {};
   return json({ ...rest, ...address });
 }
-
-type Fields = Readonly<Record<string, unknown>>;
 
 function json(value: object): string {
   try {
