@@ -79,10 +79,7 @@ export function isContextError(value: unknown, code?: ContextErrorCode): value i
   }
 }
 
-/**
- * A thrown or a refused value as an error's text shows it: at most 200 characters. Never throws.
- * @internal
- */
+/** A thrown or refused value as an error's text shows it: at most 200 characters. Never throws. @internal */
 export function reasonOf(value: unknown): string {
   try {
     const text = String(value instanceof Error ? value.message : value);
@@ -92,10 +89,7 @@ export function reasonOf(value: unknown): string {
   }
 }
 
-/**
- * Reads a caller's values; throws `invalid-options`, or another code, in place of errors of their getters and proxies, of reading a field of
- * `null`, and of a stack overflow in values that are nested too deep. @internal
- */
+/** Reads a caller's values; what getters, proxies, a field of `null` and too deep nesting throw becomes `code`. @internal */
 export function readFrom<T>(what: string, read: () => T, code: ContextErrorCode = 'invalid-options'): T {
   try {
     return read();
@@ -110,10 +104,7 @@ export function isRecord(value: unknown): value is Record<string, unknown> {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
-/**
- * Throws `invalid-options` for a listener that is no function: otherwise each event would fail later, far from this call.
- * @internal
- */
+/** Throws `invalid-options` for a listener that is no function: each event would fail later, far from here. @internal */
 export function expectListener(listener: unknown): void {
   if (typeof listener === 'function') return;
   throw new ContextError('invalid-options', 'A listener must be a function.');

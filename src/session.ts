@@ -122,10 +122,7 @@ async function environmentOf({ state, store }: ContextEngine): Promise<SessionEn
 
 // ------------------------------------------------------------------ masking
 
-/**
- * The session without secrets. Masking is a function of the text, so what links two records still links them; masked content
- * has another checksum.
- */
+/** The session without secrets. Masking is a function of the text, so links hold; masked content has another checksum. */
 async function masked(session: Session): Promise<Session> {
   const [{ maskInSlices }, { maskedRequest }, { sumOfBody }] = await Promise.all([
     import('./secrets/mask.ts'),

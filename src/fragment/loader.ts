@@ -36,10 +36,7 @@ export async function loadFragments(
   return Promise.all(loaded);
 }
 
-/**
- * Copies a value with `walk`, loads all lazy values in the copy, and copies that with their results. `depth`: lazy values around
- * it.
- */
+/** Copies a value with `walk`, then the copy with what its lazy values gave. `depth`: lazy values around it. */
 async function load<T>(
   options: LoadOptions,
   value: T,

@@ -168,10 +168,7 @@ function derived(chat: ChatValue, record: EndsRecord): RecordWays {
   return { record, ways, unknown, watched: [...unknown, ...paths.flatMap((path) => tailOf(chat, path))] };
 }
 
-/**
- * Updates a record whose only end has moved on, or whose last message has changed; undefined where it must be derived anew.
- * Costs the messages by which it moved on.
- */
+/** Goes on from the known ways of a record with one end; undefined where it must be derived anew. Costs the new messages. */
 function continued(chat: ChatValue, record: EndsRecord, known: RecordWays): RecordWays | undefined {
   const { unknown } = known;
   const [way] = known.ways;
@@ -240,10 +237,7 @@ function tailOf(chat: ChatValue, { end, head }: Path): string[] {
   return keys;
 }
 
-/**
- * The paths to show: without those that another path contains, and only the first of several with one visible end. Both happen
- * only where an answer was removed.
- */
+/** The paths to show: where an answer was removed, another may contain one, or several may have one visible end. */
 function shownPaths(chat: ChatValue, paths: readonly Path[]): readonly Path[] {
   if (paths.length < 2 || paths.every(({ end, head }) => end === head)) return paths;
   const heads = [...new Set(paths.map(({ head }) => head))];
@@ -273,10 +267,7 @@ export function spokenAt(chat: ChatValue, head: string | null): string | null {
   return null;
 }
 
-/**
- * A path with its marks: the greatest name of a message on it, and the greatest deletion of its end, or of a message behind
- * that. Costs the messages between them.
- */
+/** A path with the greatest name of a message on it, and the greatest deletion of its end or of a message behind that. */
 function wayOf(chat: ChatValue, { id, at, createdAt }: EndsRecord, path: Path, marks: readonly Mark[]): Way {
   const fork = recordAt(chat, path.fork);
   const spoken = spokenAt(chat, path.head);

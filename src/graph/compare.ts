@@ -5,8 +5,8 @@ import type { ChatValue } from './graph.ts';
  * Aligning two ways of a conversation.
  *
  * Both begin at their last common message. The rest is aligned as two texts are, with messages for lines: the least number of
- * deletions and insertions that turns one into the other leaves the equal messages. Between those, an answer stands beside the answer in its place, and a question beside a question, because a person
- * wants to see how they differ.
+ * deletions and insertions that turns one into the other leaves the equal messages. Between those, an answer stands beside an
+ * answer, and a question beside a question, because a person wants to see how they differ.
  */
 export interface Aligned<T> {
   /** The item of the first way; absent where there is none beside `b`. */

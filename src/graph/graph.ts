@@ -207,10 +207,7 @@ export function chainOf(chat: ChatValue, key: string | null, from: string | null
   return keys.toReversed();
 }
 
-/**
- * Whether `key` is on the chain of `head`, both ends included. Costs the distance between them; with one set `passed` for many
- * heads, each message between them is visited once.
- */
+/** Whether `key` is on the chain of `head`, both included. Costs the distance; with one `passed` no message is visited twice. */
 export function holds(chat: ChatValue, head: string | null, key: string, passed?: Set<string>): boolean {
   const wanted = chat.messages.get(key);
   if (!wanted) return false;
@@ -232,10 +229,7 @@ export function compareAt(a: Pick<MessageRecord, 'at' | 'key'>, b: typeof a): nu
   return a.at - b.at || (a.key < b.key ? -1 : a.key > b.key ? 1 : 0);
 }
 
-/**
- * The key that an argument refers to: a key itself, or for an id its message on the chain of `head`, else its newest message.
- * Undefined where the chat has no such message, or the reserved one was removed.
- */
+/** A key itself, or for an id its message on the chain of `head`, else the newest; undefined for none, or a removed one. */
 export function findKey(
   chat: ChatValue,
   idOrKey: string,

@@ -152,10 +152,7 @@ export function checkpointsOf(chat: ChatValue): readonly Checkpoint[] {
 
 // ------------------------------------------------------------------ names
 
-/**
- * The name of a new branch made from `cur`: `base-vN`, where `base` is `cur` without a trailing `-v<digits>` and N the smallest
- * free number from 2 on, or from `first`. Checkpoints are named the same way.
- */
+/** The name of a branch or checkpoint made from `cur`: `base-vN`, with the smallest free N from 2, or `first`, on. */
 export function nextBranchName(cur: string, taken: ReadonlySet<string>, first: number = 2): string {
   const base = baseOf(cur);
   let n = first;
@@ -167,10 +164,7 @@ function baseOf(name: string): string {
   return name.replace(/-v\d+$/, '');
 }
 
-/**
- * The shown names of branches, or checkpoints, oldest first: of those with one name the first keeps it, the others get the next
- * free ones. The cost is linear in their number, even if all have one name.
- */
+/** The shown names, oldest first: of those with one name the first keeps it, others get the next free ones. Takes linear time. */
 export function uniqueNames(names: readonly string[]): readonly string[] {
   const taken = new Set(names);
   const used = new Set<string>();

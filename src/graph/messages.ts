@@ -49,10 +49,7 @@ export interface NodeInfo {
 
 const infos = new WeakMap<MessageRecord, NodeInfo>();
 
-/**
- * The facts of a message; the same object as long as they are equal. `status` replaces that of the record where the caller
- * knows better.
- */
+/** The facts of a message; the same object while they are equal. `status`: where the caller knows better than the record. */
 export function infoOf(
   chat: ChatValue,
   record: MessageRecord,
@@ -101,10 +98,7 @@ export function reachableFrom(chat: ChatValue, heads: Iterable<string | null>): 
   return keys;
 }
 
-/**
- * The keys of a message's versions: the children of its parent with its role that show and are on a live branch, itself
- * included, in the order of `(at, key)`.
- */
+/** The keys of a message's versions, itself included: siblings of its role that show and are on a live branch, in their order. */
 export function siblingsOf(
   chat: ChatValue,
   reached: Keys,

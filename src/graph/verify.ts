@@ -78,10 +78,7 @@ export function about({ id, key }: MessageRecord, kind: FindingKind, text: strin
   return { kind, id, key, text: `Message "${id}" ${text}`, mends };
 }
 
-/**
- * The last messages that no branch reaches, deleted branches included, in the order of `(at, key)`: a repair adds an end at
- * each of them.
- */
+/** The last messages that no branch reaches, deleted ones included, in the order of `(at, key)`: a repair adds an end at each. */
 export function unreachedEnds(chat: ChatValue, ways: readonly Way[], growingOf?: GrowingOf): MessageRecord[] {
   const reached = reachableFrom(
     chat,

@@ -26,10 +26,7 @@ export interface UseMessageBranchResult {
   readonly goToNext: () => Promise<void>;
   /** Shows a version, by its key or id, or by its index from 0. Rejects with `message-not-found`. */
   readonly select: (version: string | number) => Promise<void>;
-  /**
-   * Makes a version with new content: through the attached chat, which calls the model again for a question. Without an
-   * attached chat, the version is saved.
-   */
+  /** Makes a version: through the attached chat, which calls the model again for a question; without one it is saved. */
   readonly edit: (content: MessageContent) => Promise<void>;
   /** Asks again, through the attached chat. Rejects with `chat-missing` without one. */
   readonly regenerate: (options?: object) => Promise<void>;
@@ -37,10 +34,7 @@ export interface UseMessageBranchResult {
   readonly status: MessageStatus | undefined;
 }
 
-/**
- * The versions of a message. Renders when they change or when the message settles, and never for words that stream in, here or
- * elsewhere.
- */
+/** The versions of a message. Renders when they change or when it settles, never for words that stream in. */
 export function useMessageBranch(messageId: string, engine?: ContextEngine): UseMessageBranchResult {
   const chosen = useEngine(engine);
   const { subscribe } = chosen.state;

@@ -10,8 +10,7 @@ import { sectionsOf } from './sections.ts';
 
 /**
  * Records requests and answers between the chat and its transport, only while somebody records. Messages and fragments are kept
- * by reference. The oldest records are dropped when there are too many, or too many bytes; one that is too large is cut at its
- * end.
+ * by reference. The oldest are dropped when there are too many, or too many bytes; one that is too large is cut at its end.
  */
 
 /** The recording of one request. */

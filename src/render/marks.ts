@@ -8,10 +8,7 @@ import { printable } from './renderer.ts';
  * that is not.
  */
 
-/**
- * A text that is safe at the beginning of a block and below it; each line feed becomes `below`, the indent of the block with
- * it.
- */
+/** A text that is safe at the beginning of a block and below it; each line feed becomes `below`, with the indent of the block. */
 export function guarded(text: string, below = '\n'): string {
   const safe = escaped(text.replace(/\r\n?/g, '\n'));
   return below === '\n' ? safe : safe.replace(/\n/g, below);

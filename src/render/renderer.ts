@@ -68,10 +68,7 @@ export class Section {
   }
 }
 
-/**
- * Renders fragments by what a format makes of sections; fragments without data are left out. A lone surrogate becomes
- * U+FFFD, in names and keys too.
- */
+/** Renders fragments by what a format makes of sections, those without data left out. A lone surrogate becomes U+FFFD. */
 export abstract class SectionRenderer implements ContextRenderer {
   abstract readonly name: string;
   readonly #write: (sections: readonly Section[]) => string;

@@ -17,8 +17,7 @@ import { singular } from './singular.ts';
 /**
  * Fragments as TOML: a fragment is a key, or a table where it holds a record or other fragments. TOML allows a key once, and
  * wants plain keys before sub-tables: so fragments of one name become a list, and what a fragment holds beside others stands
- * under the singular of its name (`[rules]`, `rule = "..."`). All texts stand in quotes: control characters are escaped once,
- * at the end.
+ * under the singular of its name (`[rules]`, `rule = "..."`). All texts are quoted: controls are escaped once, at the end.
  */
 export class TomlRenderer extends SectionRenderer implements ContextRenderer {
   readonly name = 'toml';

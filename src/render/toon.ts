@@ -3,8 +3,7 @@ import type { ContextRenderer, Fields, RenderData, Scalar } from './renderer.ts'
 
 /**
  * Fragments as TOON (Token-Oriented Object Notation): indentation instead of braces, and tables for lists of like records.
- * Those at the top are the keys of one record, those of one name a list; a fragment anywhere else is a record with one entry,
- * its name.
+ * Those at the top are the keys of one record, those of one name a list; any other is a record with one entry, its name.
  */
 export class ToonRenderer extends SectionRenderer implements ContextRenderer {
   readonly name = 'toon';

@@ -18,8 +18,7 @@ import { singular } from './singular.ts';
 /**
  * Fragments as XML, the default: models follow tags well, and a tag is a wall that text cannot climb. A fragment and a key of a
  * record become an element, the items of a list elements named by the singular of its name (`<rules><rule>`); empty ones are
- * left out. Names that XML does not know are written as in ECMA-376 (`first_x0020_name`); characters that it can't hold become
- * U+FFFD.
+ * left out. Names that XML does not know are written as in ECMA-376 (`first_x0020_name`), what it can't hold is U+FFFD.
  */
 export class XmlRenderer extends SectionRenderer implements ContextRenderer {
   readonly name = 'xml';

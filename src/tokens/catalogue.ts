@@ -49,10 +49,7 @@ export async function find(id: string): Promise<ModelInfo | undefined> {
   return known(id) ?? known(fullId(id, table, models));
 }
 
-/**
- * The id that another stands for: without a snapshot's date, or the maker's folder (`groq:gpt-oss-20b`); '' for none or
- * several.
- */
+/** The id that another stands for: without a day, or the maker's folder (`groq:gpt-oss-20b`); '' for none or several. */
 function fullId(id: string, table: readonly ModelInfo[], models: readonly ModelInfo[]): string {
   if (OF_ITS_OWN.has(bareName(id))) return '';
   const plain = undated(id);

@@ -108,10 +108,7 @@ function wordsOf({ parts }: UIMessage): string {
   return parts.map(partWords).filter(Boolean).join('\n');
 }
 
-/**
- * The text of a part as a model reads it; '' for none. The bytes of a file are not text: providers count images in their own
- * ways.
- */
+/** The text of a part as a model reads it; '' for none. The bytes of a file are no text: each provider counts images its own way. */
 export function partWords(part: UIMessage['parts'][number]): string {
   if (part.type === 'step-start') return '';
   if ('text' in part && typeof part.text === 'string') return part.text;

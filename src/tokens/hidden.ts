@@ -3,16 +3,12 @@ import { partWords } from './count.ts';
 
 /**
  * Characters that a model reads and a person does not see: zero-width ones, bidirectional controls, tags. They stay in the
- * prompt and are found here, so that a panel can point at them, except where a writing system puts them: joiners, the tags of a
- * flag.
+ * prompt and are found here, for a panel to point at, except where a writing system puts them: joiners, tags of a flag.
  */
 
 /** One character that no screen shows. */
 export interface HiddenMark {
-  /**
-   * Where it stands, in UTF-16 units: in the rendered text; of a message, in the text of its part, or in the JSON of a
-   * part that is no text.
-   */
+  /** Where it stands, in UTF-16 units: in the rendered text, in that of a part, or in the JSON of a part that is no text. */
   readonly at: number;
   /** As Unicode writes it: `U+202E`. */
   readonly code: string;

@@ -33,10 +33,7 @@ export function loadModels(source: object | string, options: LoadModelsOptions =
   return ask((catalogue) => catalogue.load(source, options));
 }
 
-/**
- * The model of this id, also with a snapshot's date: the app's last registration, else the built-in table; undefined for
- * an unknown one.
- */
+/** The model of this id, also with a day: the last registration, else the built-in table; undefined for an unknown one. */
 export async function findModel(id: string): Promise<ModelInfo | undefined> {
   await registered;
   return ask((catalogue) => catalogue.find(id));
@@ -48,10 +45,7 @@ export async function listModels(): Promise<readonly ModelInfo[]> {
   return ask((catalogue) => catalogue.all());
 }
 
-/**
- * What a request cost, in US dollars, at today's prices of its model: for an entry of `engine.calls()`. Null where the entry
- * has no usage or no model, and where the price is unknown. Asks no network.
- */
+/** What an entry of `engine.calls()` cost, in US dollars at today's prices; null without usage, model or price. Asks no network. */
 export async function costOf({ model, usage, steps = 1 }: PricedCall): Promise<number | null> {
   const prices = usage && (await findModel(model ?? ''))?.prices;
   if (!prices) return null;
@@ -59,10 +53,7 @@ export async function costOf({ model, usage, steps = 1 }: PricedCall): Promise<n
   return priceOf({ usage, isOne: steps < 2 }, prices);
 }
 
-/**
- * The usage that a message's metadata report (`totalUsage`, `usage`), in the AI SDK's forms of version 5 to 7; undefined for
- * none.
- */
+/** The usage that a message's metadata report (`totalUsage`, `usage`, as in AI SDK 5 to 7); undefined for none. */
 export async function usageOf(message: Pick<UIMessage, 'metadata'>): Promise<MeasuredUsage | undefined> {
   return (await import('./usage.ts').catch(refuseToLoad)).measuredUsage(message);
 }

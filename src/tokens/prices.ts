@@ -1,8 +1,7 @@
 /**
  * What models cost and how much they hold, as far as two sources say the same. Each row names its sources, newest first; a
  * model whose prices they contradict is left out, a window that they contradict, or that only one lists, is null. `asOf` is the
- * day of the newest source. Prices are those of a plain request through the provider's own API; `pricesAt` reads those of long
- * prompts.
+ * day of the newest source. Prices are those of the provider's own API; `pricesAt` reads those of long prompts.
  */
 
 /** US dollars per million tokens. Missing: the provider has no such price. */

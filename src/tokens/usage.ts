@@ -14,10 +14,7 @@ export interface MeasuredUsage {
   readonly reasoning?: number;
 }
 
-/**
- * The usage in a message's metadata (`totalUsage`, else `usage`, in the AI SDK's forms of version 5 to 7); undefined
- * where there is none. Numbers that are not counts are left out.
- */
+/** The usage in a message's metadata (`totalUsage`, else `usage`, as in AI SDK 5 to 7), counts only; undefined for none. */
 export function measuredUsage({ metadata }: Pick<UIMessage, 'metadata'>): MeasuredUsage | undefined {
   if (metadata === undefined) return undefined;
   const { totalUsage, usage } = fieldsOf(metadata);
