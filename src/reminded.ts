@@ -91,8 +91,12 @@ function metadataBefore(metadata: Record<string, unknown>, { was }: ReminderMark
   return { metadata: isRecord(before) ? { ...before, ...kept } : kept };
 }
 
-/** The texts of a message as the person wrote them, in order: joined by a space, or by what is given. */
-export function textOf(message: UIMessage, between = ' '): string {
-  const { parts } = stripReminders(message);
-  return parts.flatMap((part) => (part.type === 'text' ? [part.text] : [])).join(between);
+/** The texts of a message as the person wrote them, in order. */
+export function textsOf(message: UIMessage): string[] {
+  return stripReminders(message).parts.flatMap((part) => (part.type === 'text' ? [part.text] : []));
+}
+
+/** The same, joined by a space. */
+export function textOf(message: UIMessage): string {
+  return textsOf(message).join(' ');
 }

@@ -3,7 +3,7 @@ import { ContextError, isRecord, readFrom, reasonOf } from './errors.ts';
 import type { FoldContext, FoldingFragment } from './fragment/fold.ts';
 import { FOLD } from './fragment/fragment.ts';
 import { createId } from './fragment/id.ts';
-import { marksOf, tagged, textOf, type ReminderMark } from './reminded.ts';
+import { marksOf, tagged, textsOf, type ReminderMark } from './reminded.ts';
 
 /**
  * Reminders: text for the model that is added to a user message, in the turns that a predicate chooses. Models read that last,
@@ -71,7 +71,7 @@ export function reminder(
       decode: () => null,
     },
     [FOLD]: (message, context) =>
-      speak({ ...context, message, text: textOf(message, '\n') }).catch((cause: unknown) => {
+      speak({ ...context, message, text: textsOf(message).join('\n') }).catch((cause: unknown) => {
         const complaint = `A reminder failed and was left out of the turn: ${reasonOf(cause)}`;
         (context.report ?? console.warn)(new ContextError('invalid-fragment', complaint, { cause }));
         return message;

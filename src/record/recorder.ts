@@ -68,19 +68,16 @@ export function takeRequest(desk: RecordDesk, of: Subject): Take {
     if ('messageMetadata' in chunk && chunk.messageMetadata) learn(record, chunk.messageMetadata);
   };
   /** The same stream, pulled as it is read: nothing is requested ahead. */
-  const heard = (answer: Answer, failed: (error: unknown) => void): Answer => {
+  const heard = (answer: Answer, fail: (error: unknown) => never): Answer => {
     const reader = answer.getReader();
     const pull = async (controller: ReadableStreamDefaultController<UIMessageChunk>): Promise<void> => {
-      try {
-        const { done, value } = await reader.read();
-        if (done) end({ status: 'done' });
-        else keep(value);
-        if (done) controller.close();
-        else controller.enqueue(value);
-      } catch (error) {
-        failed(error);
-        controller.error(error);
+      const { done, value } = await reader.read().catch(fail);
+      if (done) {
+        end({ status: 'done' });
+        return controller.close();
       }
+      keep(value);
+      return controller.enqueue(value);
     };
     const cancel = (reason: unknown): Promise<void> => {
       end({ status: 'stopped' });
@@ -97,16 +94,13 @@ export function takeRequest(desk: RecordDesk, of: Subject): Take {
       put({ ...facts, ...subject, ...first, trigger, messages }, 'start');
       const bytes = facts.system.length + sizeOf(facts.body) + 8 * messages.length;
       if (!grows(desk, chunks, bytes)) change({ truncated: true });
-      const failed = (error: unknown): void =>
+      const fail = (error: unknown): never => {
         end(sent.abortSignal?.aborted ? { status: 'stopped' } : { status: 'failed', error: reasonOf(error) });
-      try {
-        const answer = await ask(sent);
-        const isStream = typeof (answer as Partial<Answer> | null)?.getReader === 'function';
-        return isStream ? heard(answer, failed) : answer;
-      } catch (error) {
-        failed(error);
         throw error;
-      }
+      };
+      const answer = await (async () => ask(sent))().catch(fail);
+      const isStream = typeof (answer as Partial<Answer> | null)?.getReader === 'function';
+      return isStream ? heard(answer, fail) : answer;
     },
     tell(told) {
       const usage = measuredUsage({ metadata: { usage: told.usage } });
