@@ -1,6 +1,7 @@
 import { guarded, inlineText, titleOf } from './marks.ts';
 import {
-  arrange,
+  arranged,
+  Group,
   isGrouped,
   isList,
   isScalar,
@@ -21,23 +22,18 @@ export class MarkdownRenderer extends SectionRenderer implements ContextRenderer
   constructor(options?: GroupOptions) {
     const grouped = isGrouped(options);
     // Fragments are grouped right below a heading only: deeper, a group would be one more level of bullets.
-    const bodyOf = (data: RenderData): string =>
-      isScalar(data) ? guarded(String(data)) : sectionBody(data, '', grouped);
-    super((sections) => {
-      const texts = sections.map(({ name, data }) => `## ${inlineText(titleOf(name))}\n${bodyOf(data)}`);
-      return printable(texts.join('\n\n'));
-    });
+    const textOf = (section: Section): string => {
+      const { name, data } = section;
+      const body = isScalar(data) ? guarded(String(data)) : sectionBody(section, '', grouped);
+      return `## ${inlineText(titleOf(name))}\n${body}`;
+    };
+    super((sections) => printable(sections.map(textOf).join('\n\n')));
   }
 }
 
-/** What belongs to the fragment itself, then the fragments in it. */
-function sectionBody(data: RenderData, pad: string, grouped = false): string {
-  if (!isList(data)) return valueBody(data, pad);
-  const { loose, groups } = arrange(data, grouped);
-  const grouping = Array.from(groups, ([name, sections]) =>
-    name === '' ? items(sections, pad) : `${pad}- ${label(titleOf(name))}\n${items(sections, `${pad}  `)}`,
-  );
-  return [items(loose, pad), ...grouping].filter(Boolean).join('\n');
+function sectionBody(section: Section, pad: string, grouped = false): string {
+  const { data } = section;
+  return isList(data) ? items(arranged(section, data, grouped), pad) : valueBody(data, pad);
 }
 
 function valueBody(value: RenderData, pad: string): string {
@@ -84,9 +80,11 @@ function field(key: string, value: RenderData, pad: string): string {
   return label(key) + (isEmpty(value) ? '' : `\n${valueBody(value, `${pad}  `)}`);
 }
 
-function sectionField({ name, data }: Section, pad: string): string {
+function sectionField(section: Section, pad: string): string {
+  const { name, data } = section;
   if (isScalar(data)) return field(name, data, pad);
-  return label(name) + (isEmpty(data) ? '' : `\n${sectionBody(data, `${pad}  `)}`);
+  const title = label(section instanceof Group ? titleOf(name) : name);
+  return title + (isEmpty(data) ? '' : `\n${sectionBody(section, `${pad}  `)}`);
 }
 
 function label(name: string): string {

@@ -167,21 +167,21 @@ export function hexOf(character: string): string {
   return (character.codePointAt(0) ?? 0).toString(16).padStart(4, '0');
 }
 
-/**
- * The data of a section that is a list: what belongs to the section itself, then the sections in it, in the order in which
- * their names first appear: one group per name where grouping is asked for, else a single one without a name.
- */
-export function arrange(
+/** Sections of one name, under its plural. */
+export class Group extends Section {}
+
+/** The items of a section: what belongs to itself, then the sections in it, as they are or in a {@link Group} for each name. */
+export function arranged(
+  section: Section,
   list: readonly RenderData[],
   grouped: boolean,
-): { readonly loose: readonly RenderData[]; readonly groups: ReadonlyMap<string, readonly Section[]> } {
-  const loose: RenderData[] = [];
+): readonly RenderData[] {
+  const loose = list.filter((item) => !isSection(item));
+  const sections = list.filter(isSection);
+  if (!grouped || section instanceof Group) return [...loose, ...sections];
   const groups = new Map<string, Section[]>();
-  for (const item of list) {
-    if (item instanceof Section) addTo(groups, grouped ? plural(item.name) : '', item);
-    else loose.push(item);
-  }
-  return { loose, groups };
+  for (const one of sections) addTo(groups, plural(one.name), one);
+  return [...loose, ...Array.from(groups, ([name, all]) => new Group(name, all))];
 }
 
 /** Lists under their names as a record; a list of one is that one. */

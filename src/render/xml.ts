@@ -1,7 +1,7 @@
 import { fragment } from '../fragment/fragment.ts';
 import type { ContextFragment } from '../fragment/fragment.ts';
 import {
-  arrange,
+  arranged,
   hexOf,
   isGrouped,
   isList,
@@ -52,22 +52,12 @@ function onlyChild(child: Section, pad: string, grouped: boolean): string {
   return bare ? items(child.data, child.name, pad, grouped) : sectionElement(child, pad, grouped);
 }
 
-function sectionElement({ name, data }: Section, pad: string, grouped: boolean): string {
+function sectionElement(section: Section, pad: string, grouped: boolean): string {
+  const { name, data } = section;
   const inner = pad + INDENT;
   if (data instanceof Section) return element(name, pad, sectionElement(data, inner, grouped));
   if (!isList(data)) return valueElement(name, data, pad, grouped);
-  return element(name, pad, sectionItems(data, singular(name), inner, grouped));
-}
-
-/** What belongs to the fragment itself, then the fragments in it. */
-function sectionItems(list: readonly RenderData[], tag: string, pad: string, grouped: boolean): string {
-  const { loose, groups } = arrange(list, grouped);
-  const inner = lines([...groups], ([name, sections]) =>
-    name === ''
-      ? items(sections, tag, pad, grouped)
-      : element(name, pad, items(sections, tag, pad + INDENT, grouped)),
-  );
-  return lines([items(loose, tag, pad, grouped), inner], String);
+  return element(name, pad, items(arranged(section, data, grouped), singular(name), inner, grouped));
 }
 
 function valueElement(name: string, value: RenderData, pad: string, grouped: boolean): string {
