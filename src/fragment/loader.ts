@@ -2,7 +2,7 @@ import { copyOf, refuse, type Walk } from '../copy.ts';
 import { ContextError, reasonOf } from '../errors.ts';
 import { dataOf, hasLazy, rulesOf, walkFragments, withData, type FragmentRules } from './copy.ts';
 import { BIND, brand, isLazyValue } from './fragment.ts';
-import type { BoundCodec, ContextFragment, FragmentData, LazyValue } from './fragment.ts';
+import type { BoundCodec, ContextFragment, LazyValue } from './fragment.ts';
 
 /**
  * Lazy values: functions, promises and iterables anywhere in a fragment's data. Each load evaluates them again, all at once,
@@ -44,32 +44,30 @@ async function load<T>(
   depth = 0,
 ): Promise<T> {
   const { signal } = options;
-  const node = (fragment: ContextFragment, at: Walk): ContextFragment =>
-    settled(fragment, dataOf(fragment, at));
-  const results = new Map<LazyValue, Promise<unknown>>();
-  const start = (lazy: LazyValue, at: Walk): LazyValue => {
-    const place = { ...at, path: [...at.path] };
-    const begin = async (): Promise<unknown> => {
-      if (depth >= MAX_DEPTH) refuse(place, `is lazy in more than ${MAX_DEPTH} levels`);
-      const found = await obtain(lazy, options).catch((cause: unknown) => {
-        if (signal?.aborted) throw aborted(signal);
-        return refuse(place, `could not be loaded: ${reasonOf(cause)}`, cause);
-      });
-      const { subject, path } = place;
-      return load(options, found, (one, rules) => copyOf(one, subject, rulesOf(rules), path), depth + 1);
-    };
-    if (!results.has(lazy)) results.set(lazy, begin());
+  const places = new Map<LazyValue, Walk>();
+  const found = (lazy: LazyValue, at: Walk): LazyValue => {
+    if (!places.has(lazy)) places.set(lazy, { ...at, path: [...at.path] });
     return lazy;
   };
-  const copy = walk(value, { node, lazy: start }) as T;
-  const loaded = new Map<LazyValue, unknown>();
-  const all = Array.from(results, async ([lazy, result]) => void loaded.set(lazy, await result));
-  await Promise.all(all);
+  const copy = walk(value, { node, lazy: found }) as T;
+  const results = Array.from(places, async ([lazy, place]) => {
+    if (depth >= MAX_DEPTH) refuse(place, `is lazy in more than ${MAX_DEPTH} levels`);
+    const result = await obtain(lazy, options).catch((cause: unknown) => {
+      if (signal?.aborted) throw aborted(signal);
+      return refuse(place, `could not be loaded: ${reasonOf(cause)}`, cause);
+    });
+    const { subject, path } = place;
+    const again = (one: unknown, rules: FragmentRules<ContextFragment>): unknown =>
+      copyOf(one, subject, rulesOf(rules), path);
+    return [lazy, await load(options, result, again, depth + 1)] as const;
+  });
+  const loaded = new Map(await Promise.all(results));
   return walk(copy, { node, lazy: (lazy) => loaded.get(lazy) }) as T;
 }
 
-/** The fragment with its loaded data. An app's own codec has decoded already, and does not decode again. */
-function settled(fragment: ContextFragment, data: FragmentData): ContextFragment {
+/** A copy of the fragment. An app's own codec decodes once: the copy holds what it gave. */
+function node(fragment: ContextFragment, walk: Walk): ContextFragment {
+  const data = dataOf(fragment, walk);
   const copy = withData(fragment, data);
   const { codec } = copy;
   if (!codec || (codec as Partial<BoundCodec>)[BIND]) return copy;

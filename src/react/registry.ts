@@ -140,6 +140,9 @@ function warnOfDifferences({ engine, options, warned }: SharedEngine, asked: Eng
 
 /** Whether two values are identical, or equal data of the same class; functions count as equal: inline ones are always new. */
 function isSame(a: unknown, b: unknown): boolean {
-  const written = (value: unknown): string => JSON.stringify([value, Object(value).constructor?.name]);
   return a === b || (!isStore(a) && !isStore(b) && written(a) === written(b));
+}
+
+function written(value: unknown): string {
+  return JSON.stringify([value, Object(value).constructor?.name]);
 }

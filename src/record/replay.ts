@@ -76,7 +76,7 @@ function pause(ms: number, signal: AbortSignal | undefined): Promise<void> {
 
 /** A gate that lets one pass for each time that it is opened: a stream with a chunk for each time. */
 function gateOf(): { readonly open: () => void; readonly pass: () => Promise<unknown> } {
-  let open = (): void => {};
+  let open!: () => void;
   const reader = new ReadableStream<void>({
     start: (gate) => void (open = () => gate.enqueue()),
   }).getReader();
