@@ -15,6 +15,7 @@ import {
 } from './graph.ts';
 import { compareMarks, type Joined } from './join.ts';
 import { kindOf, messageOfMark, recordOf, type DeletionValue, type NameValue, uniqueNames } from './marks.ts';
+import { keepSame } from './same.ts';
 
 /**
  * Deriving branches.
@@ -102,16 +103,14 @@ export class Branches {
   #show(): boolean {
     const { live, deleted } = this;
     const all = [...this.#records.values()].flatMap(({ ways }) => ways).toSorted(compareWays);
-    const known = new Map([...live, ...deleted].map((way) => [way.id, way]));
-    const kept = (way: Way): Way => keptWay(known.get(way.id), way);
     const spared = all.every((way) => way.deleted) ? lastDeleted(all) : undefined;
     const isLive = (way: Way): boolean => !way.deleted || way === spared;
     const ways = all.filter(isLive);
     const names = uniqueNames(ways.map(({ name }) => name));
-    const shown = ways.map((way, i) => kept(shownAs(way, names[i] as string)));
-    this.live = keptList(live, shown);
+    const shown = ways.map((way, i) => shownAs(way, names[i] as string));
     const gone = all.filter((way) => !isLive(way));
-    this.deleted = keptList(deleted, gone.map(kept));
+    this.live = keepSame(live, shown);
+    this.deleted = keepSame(deleted, gone);
     return this.live !== live || this.deleted !== deleted;
   }
 }
@@ -130,16 +129,6 @@ function shownAs(way: Way, name: string): Way {
   if (way.name === name && !way.deleted) return way;
   const { deleted: _deleted, ...live } = way;
   return { ...live, name };
-}
-
-/** The known way, where it is equal. */
-function keptWay(known: Way | undefined, now: Way): Way {
-  const names = Object.keys({ ...known, ...now }) as (keyof Way)[];
-  return known && names.every((name) => known[name] === now[name]) ? known : now;
-}
-
-function keptList(known: readonly Way[], now: readonly Way[]): readonly Way[] {
-  return known.length === now.length && known.every((way, i) => way === now[i]) ? known : now;
 }
 
 // ------------------------------------------------------------------ the ways of one record
