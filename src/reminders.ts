@@ -111,12 +111,7 @@ export { stripReminders } from './reminded.ts';
 export type { ReminderMark } from './reminded.ts';
 
 /** The message with the text at the end of its last text, or in a part of its own. */
-function withReminder(
-  message: UIMessage,
-  words: string,
-  asPart: boolean,
-  onceIds: readonly string[] = [],
-): UIMessage {
+function withReminder(message: UIMessage, words: string, asPart: boolean, onceIds: readonly string[] = []) {
   const { metadata } = message;
   const marks = marksOf(message);
   // Of other metadata, removing the marks alone would not restore what was there.

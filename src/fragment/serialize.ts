@@ -102,15 +102,11 @@ export function serializable(type: SerializableType, fields: Fields): ContextFra
   return brand(made);
 }
 
-function codecFor(
-  type: SerializableType,
-  fragment: ContextFragment,
-  options: SerializeOptions = {},
-): BoundCodec {
+function codecFor(type: SerializableType, fragment: ContextFragment, how: SerializeOptions = {}): BoundCodec {
   return {
     encode: () => {
       const flat = fieldsFrom(type, fragment.data);
-      return { type, ...fieldsIn(type, flat, (value, { kind }) => encode(value, options, kind === '*')) };
+      return { type, ...fieldsIn(type, flat, (value, { kind }) => encode(value, how, kind === '*')) };
     },
     decode: () => fragment.data,
     [BIND]: (copy, how) => codecFor(type, copy, how),

@@ -1,11 +1,4 @@
-import {
-  useEffect,
-  useRef,
-  type HTMLAttributes,
-  type KeyboardEvent,
-  type ReactNode,
-  type RefObject,
-} from 'react';
+import { useEffect, useRef, type HTMLAttributes, type KeyboardEvent, type ReactNode } from 'react';
 import type { ContextEngine } from '../engine/engine.ts';
 import { useEngine } from './provider.tsx';
 import { useMessageBranch } from './useMessageBranch.ts';
@@ -102,11 +95,7 @@ export function BranchPicker({
 const moves: WeakMap<ContextEngine, { readonly key: string; readonly isForward: boolean }> = new WeakMap();
 
 /** If this pager belongs to the requested version, announces it and takes the focus. */
-function useArrival(
-  engine: ContextEngine,
-  key: string | undefined,
-  position: string,
-): RefObject<HTMLDivElement | null> {
+function useArrival(engine: ContextEngine, key: string | undefined, position: string) {
   const group = useRef<HTMLDivElement>(null);
   useEffect(holdRegion, []);
   useEffect(() => {
@@ -122,11 +111,8 @@ function useArrival(
   return group;
 }
 
-function targetOf(
-  { key, altKey, ctrlKey, metaKey, currentTarget }: KeyboardEvent,
-  index: number,
-  count: number,
-): number | undefined {
+function targetOf(event: KeyboardEvent, index: number, count: number): number | undefined {
+  const { key, altKey, ctrlKey, metaKey, currentTarget } = event;
   // With modifier keys the arrows belong to the browser.
   if (altKey || ctrlKey || metaKey) return undefined;
   const forward = getComputedStyle(currentTarget).direction === 'rtl' ? -1 : 1;

@@ -49,11 +49,7 @@ const SAMPLES = 5;
 /** Tokens of an answer that is long enough to tell: shorter ones are mostly framing. */
 const ENOUGH = 64;
 
-function ratioOf(
-  message: UIMessage,
-  count: (text: string) => number,
-  modelId: string | undefined,
-): number | undefined {
+function ratioOf(message: UIMessage, count: (text: string) => number, modelId: string | undefined) {
   const told = toldBy(message);
   if (!told || message.role !== 'assistant' || isOfAnother(message, modelId)) return undefined;
   const { output = 0, reasoning = 0 } = told.usage;
