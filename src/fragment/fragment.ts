@@ -112,12 +112,8 @@ export function isFolding(fragment: ContextFragment): fragment is FoldingFragmen
 export function isLazyValue(value: unknown): value is LazyValue {
   if (typeof value === 'function') return true;
   if (!isRecord(value)) return false;
-  const {
-    then,
-    [Symbol.iterator]: items,
-    [Symbol.asyncIterator]: later,
-  } = value as Record<PropertyKey, unknown>;
-  return [then, items, later].some((method) => typeof method === 'function');
+  const methods = ['then', Symbol.iterator, Symbol.asyncIterator];
+  return methods.some((name) => typeof (value as Record<PropertyKey, unknown>)[name] === 'function');
 }
 
 /** @internal Whether a value inside of data is a fragment and not a row: it was made by a builder, or brings a codec. */

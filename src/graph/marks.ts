@@ -1,4 +1,5 @@
 import { setField } from '../copy.ts';
+import { isRecord } from '../errors.ts';
 import type { ChatValue, Mark } from './graph.ts';
 
 /**
@@ -62,14 +63,12 @@ export const markId = {
 
 /** The kind of a mark: the first word of its id. */
 export function kindOf({ id }: Pick<Mark, 'id'>): string {
-  const at = id.indexOf(' ');
-  return at < 0 ? id : id.slice(0, at);
+  return id.split(' ', 1)[0] as string;
 }
 
 /** The subject of a mark: its id behind the kind; '' for none. */
 export function subjectOf({ id }: Pick<Mark, 'id'>): string {
-  const at = id.indexOf(' ');
-  return at < 0 ? '' : id.slice(at + 1);
+  return id.slice(kindOf({ id }).length + 1);
 }
 
 /** The branch record that a mark is about; undefined for marks with other subjects. */
@@ -102,24 +101,20 @@ export interface ChatFacts {
 /** The facts in some marks, by their ids; marks with other subjects are ignored. */
 export function chatFacts(marks: Iterable<readonly [id: string, value: unknown]>): ChatFacts {
   const metadata: Record<string, unknown> = {};
-  const counted: UsageValue[] = [];
+  let usage: UsageValue | undefined;
   let title: string | undefined;
   let beginning: BeginningValue | undefined;
   for (const [id, value] of marks) {
     const kind = kindOf({ id });
     if (kind === 'title') title = (value as string | null) ?? undefined;
     else if (kind === 'field') setField(metadata, subjectOf({ id }), value);
-    else if (kind === 'usage') counted.push(value as UsageValue);
+    else if (kind === 'usage') usage = sumOf(usage ?? {}, value as UsageValue);
     else if (kind === 'beginning') {
       const other = value as BeginningValue;
       if (!beginning || other.createdAt < beginning.createdAt) beginning = other;
     }
   }
-  return {
-    title,
-    metadata: counted.length > 0 ? { ...metadata, usage: counted.reduce(sumOf, {}) } : metadata,
-    beginning,
-  };
+  return { title, metadata: usage ? { ...metadata, usage } : metadata, beginning };
 }
 
 /** The sums of numbers, nested ones too; of other values the last one counts. */
@@ -128,8 +123,7 @@ export function sumOf(a: object, b: object): Record<string, unknown> {
   for (const [name, value] of Object.entries(b)) {
     const before = Object.hasOwn(sum, name) ? sum[name] : undefined;
     if (typeof value === 'number') setField(sum, name, (typeof before === 'number' ? before : 0) + value);
-    else if (typeof value === 'object' && value !== null && !Array.isArray(value))
-      setField(sum, name, sumOf(typeof before === 'object' && before !== null ? before : {}, value));
+    else if (isRecord(value)) setField(sum, name, sumOf(isRecord(before) ? before : {}, value));
     else if (value !== undefined) setField(sum, name, value);
   }
   return sum;

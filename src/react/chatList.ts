@@ -89,7 +89,11 @@ export class ChatList {
       throw error;
     }
     this.#setLeaving(chatId, false);
-    return () => this.#bringBack(chatId);
+    return async () => {
+      const isBack = await this.#store.restoreChat(chatId);
+      await this.refresh();
+      return isBack;
+    };
   }
 
   /** A full disk can't note when a chat is to be deleted: until then it is hidden in this list only. */
@@ -113,12 +117,6 @@ export class ChatList {
   #setLeaving(chatId: string, isLeaving: boolean): void {
     const others = this.state.getState().leaving.filter((id) => id !== chatId);
     this.state.setState({ leaving: isLeaving ? [...others, chatId] : others });
-  }
-
-  async #bringBack(chatId: string): Promise<boolean> {
-    const isBack = await this.#store.restoreChat(chatId);
-    await this.refresh();
-    return isBack;
   }
 }
 
