@@ -118,10 +118,8 @@ export function isLazyValue(value: unknown): value is LazyValue {
 
 /** @internal Whether a value inside of data is a fragment and not a row: it was made by a builder, or brings a codec. */
 export function isBuilt(value: object): value is ContextFragment {
-  return (
-    (value as { [BUILT]?: true })[BUILT] === true ||
-    (isFragment(value) && typeof value.codec?.encode === 'function')
-  );
+  if ((value as { [BUILT]?: true })[BUILT] === true) return true;
+  return isFragment(value) && typeof value.codec?.encode === 'function';
 }
 
 /** @internal Marks a fragment as made by a builder; not enumerable, so that it compares and prints as a plain object. */

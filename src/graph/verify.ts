@@ -61,16 +61,18 @@ export interface Finding {
 
 function placeFindings(chat: ChatValue, record: MessageRecord): Finding[] {
   const { key, parent } = record;
-  const findings: Finding[] = [];
-  if (chat.twoPlaces.has(key))
-    findings.push(about(record, 'two-parents', 'was found in two places: it is shown in the older one.'));
-  if (isCut(chat, record))
-    findings.push(about(record, 'cycle', 'follows itself: it is shown as a first message.'));
-  else if (parent !== null && !chat.messages.has(parent))
-    findings.push(
-      about(record, 'orphan', `follows "${parent}", which is gone: it is shown as a first message.`),
-    );
-  return findings;
+  const found = (isThere: boolean, kind: FindingKind, text: string): Finding[] =>
+    isThere ? [about(record, kind, text)] : [];
+  const isOrphan = parent !== null && !chat.messages.has(parent);
+  return [
+    ...found(
+      chat.twoPlaces.has(key),
+      'two-parents',
+      'was found in two places: it is shown in the older one.',
+    ),
+    ...found(isCut(chat, record), 'cycle', 'follows itself: it is shown as a first message.'),
+    ...found(isOrphan, 'orphan', `follows "${parent}", which is gone: it is shown as a first message.`),
+  ];
 }
 
 /** A finding about a message; `text` continues behind its name. */
@@ -80,10 +82,8 @@ export function about({ id, key }: MessageRecord, kind: FindingKind, text: strin
 
 /** The last messages that no branch reaches, deleted ones included, in the order of `(at, key)`: a repair adds an end at each. */
 export function unreachedEnds(chat: ChatValue, ways: readonly Way[], growingOf?: GrowingOf): MessageRecord[] {
-  const reached = reachableFrom(
-    chat,
-    ways.map(({ head }) => head),
-  );
+  const heads = ways.map(({ head }) => head);
+  const reached = reachableFrom(chat, heads);
   const isLost = ({ record }: LinkedMessage): boolean =>
     !reached.has(record.key) && isVisible(record, growingOf);
   const lost = [...chat.messages.values()].filter((one) => isLost(one) && !one.children.some(isLost));

@@ -38,10 +38,8 @@ export interface UseMessageBranchResult {
 export function useMessageBranch(messageId: string, engine?: ContextEngine): UseMessageBranchResult {
   const chosen = useEngine(engine);
   const { subscribe } = chosen.state;
-  const { versions, statusNow, ...actions } = useMemo(
-    () => onMessage(chosen, messageId),
-    [chosen, messageId],
-  );
+  const own = useMemo(() => onMessage(chosen, messageId), [chosen, messageId]);
+  const { versions, statusNow, ...actions } = own;
   const { index, keys } = useSyncExternalStore(subscribe, versions, unknown);
   const status = useSyncExternalStore(subscribe, statusNow, notLoaded);
   return {
@@ -92,10 +90,7 @@ function versionAt(engine: ContextEngine, id: string, place: number): string {
 }
 
 function refuseWithoutChat(id: string): never {
-  throw new ContextError(
-    'chat-missing',
-    `No chat can answer message "${reasonOf(id)}" again: none is attached to its engine. ` +
-      'Use useChat(useContextChat({ transport })) of contextree/ai with the same engine.',
-    { details: { id } },
-  );
+  const reason = `No chat can answer message "${reasonOf(id)}" again: none is attached to its engine.`;
+  const message = `${reason} Use useChat(useContextChat({ transport })) of contextree/ai with the same engine.`;
+  throw new ContextError('chat-missing', message, { details: { id } });
 }

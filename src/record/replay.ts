@@ -34,11 +34,7 @@ export function createReplayTransport<M extends UIMessage = UIMessage>(
   const records = [record].flat();
   const gate = gateOf();
   let asked = 0;
-  const wait = (
-    before: number,
-    ms: number,
-    signal: AbortSignal | undefined,
-  ): Promise<unknown> | undefined => {
+  const wait = (before: number, ms: number, signal: AbortSignal | undefined) => {
     if (pace === 'recorded') return pause(ms - before, signal);
     return pace === 'step' ? gate.pass() : undefined;
   };

@@ -113,9 +113,6 @@ const ENTITIES: Readonly<Record<string, string>> = {
 const NOT_IN_NAME = /[^\w.\-\p{L}\p{M}\p{Nd}\p{Cs}]|[ªµº\u{10000}-\u{10ffff}]|^[^\p{L}_\p{Cs}]/gu;
 
 function nameOf(name: string): string {
-  return (
-    name
-      .replace(/_(?=x[\dA-F]*[^\dA-Za-z.-])/g, '_x005F_')
-      .replace(NOT_IN_NAME, (found) => `_x${hexOf(found).toUpperCase()}_`) || '_x_'
-  );
+  const unlike = name.replace(/_(?=x[\dA-F]*[^\dA-Za-z.-])/g, '_x005F_');
+  return unlike.replace(NOT_IN_NAME, (found) => `_x${hexOf(found).toUpperCase()}_`) || '_x_';
 }

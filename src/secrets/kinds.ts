@@ -144,7 +144,7 @@ export const WHOLE_NAME: RegExp = new RegExp(`(?:^|[_-]|[a-z])(?:${WHOLE_NAMES})
 
 /** What stands between a name and its value, as it is, in JSON or in a URL; then perhaps a quote. */
 const IS = String.raw`\s{0,3}(?:=>|:=|[:=]|\\{1,2}u003[ad]|%3[AaDd])\s{0,3}`;
-const QUOTE = String.raw`(?:\\?["'${'`'}]|\\u002[27]|%2[27])?`;
+const QUOTE = String.raw`(?:\\?["'\x60]|\\u002[27]|%2[27])?`;
 const NAMED = String.raw`(?:${KEY_NAMES})\\?["']?${IS}${QUOTE}`;
 
 /** A quoted password in JSON and code, also within escaped JSON. */
@@ -183,18 +183,18 @@ const CUT_KINDS: readonly SecretKind[] = [
     return { ...named(kind, pattern, (part) => isSure || !word.test(part)), hint };
   }),
   cut('cut key', String.raw`()((?<![\w.-])[\w.-]{16,80})`, isDrawn),
-  cut('cut key', String.raw`(${NAMED})([^\s"'${'`'}<>(){}[\],;&|\\]{1,64})`, isPart, 'gi'),
+  cut('cut key', String.raw`(${NAMED})([^\s"'\x60<>(){}[\],;&|\\]{1,64})`, isPart, 'gi'),
   cut('cut key', String.raw`\b(Bearer\s{1,3}|Basic\s{1,3})([\w.~+/-]{1,64})`, isPart, 'gi'),
-  cut('cut key', String.raw`(hooks\.slack\.com\/services\/|\/api\/webhooks\/)([\w/-]{1,64})`, isPart),
+  cut('cut key', String.raw`(hooks\.slack\.com/services/|/api/webhooks/)([\w/-]{1,64})`, isPart),
   cut(
     'cut password',
-    String.raw`((?:${PASSWORD})\\?["']?${IS}${QUOTE})([^\s"'${'`'}<>\\]{1,64})`,
+    String.raw`((?:${PASSWORD})\\?["']?${IS}${QUOTE})([^\s"'\x60<>\\]{1,64})`,
     isPartOfPassword,
     'gi',
   ),
   cut(
     'cut password',
-    String.raw`(:\/\/[^\s:@/"'${'`'}<>]{0,128}:)([^\s:@/"'${'`'}<>[\]{}]{1,60})`,
+    String.raw`(://[^\s:@/"'\x60<>]{0,128}:)([^\s:@/"'\x60<>[\]{}]{1,60})`,
     isPartOfPassword,
   ),
 ];
@@ -225,10 +225,7 @@ const NAMED_KINDS: readonly SecretKind[] = [
   named('password', /(;\s{0,3}(?:password|pwd)\s{0,3}=\s{0,3})([^;\s"'`{}[\]]{1,256})/gi, isNoBlank),
   named(
     '',
-    new RegExp(
-      String.raw`(${NAMED})((?<=["'${'`'}])[^\s"'${'`'}<>\\]{6,}|[^\s"'${'`'}<>(){}[\],;&|\\]{6,})`,
-      'gi',
-    ),
+    new RegExp(String.raw`(${NAMED})((?<=["'\x60])[^\s"'\x60<>\\]{6,}|[^\s"'\x60<>(){}[\],;&|\\]{6,})`, 'gi'),
     isNamedSecret,
   ),
 ];
@@ -274,21 +271,16 @@ function isPartOfPassword(text: string): boolean {
 
 /** Whether a quoted value is a password, and not a word of a schema or a form. */
 function isPassword(text: string): boolean {
-  return (
-    isNoBlank(text) &&
-    !/^(?:string|text|password|passwort|kennwort|contraseña|required|optional|hidden|true|false|null|undefined|number|\p{L}+\?|\S+ .*)$/iu.test(
-      text,
-    )
-  );
+  return isNoBlank(text) && !OF_A_FORM.test(text);
 }
+
+const OF_A_FORM =
+  /^(?:string|text|password|passwort|kennwort|contraseña|required|optional|hidden|true|false|null|undefined|number|\p{L}+\?|\S+ .*)$/iu;
 
 /** Whether the value of an unquoted name is a secret; in code it is often a name or a call. */
 function isNamedSecret(text: string): boolean {
-  if (
-    !isNoBlank(text) ||
-    /^(?:process|import|os|env|this|self|config|options|req|ctx|props|state)[.?]/.test(text)
-  )
-    return false;
+  const isCode = /^(?:process|import|os|env|this|self|config|options|req|ctx|props|state)[.?]/.test(text);
+  if (isCode || !isNoBlank(text)) return false;
   return (
     isRandom(text) || isAwsSecret(text) || /^(?=.*\d)(?=.*[a-z])[a-z][\w!@#$%^*?~,;&()-]{5,11}$/i.test(text)
   );

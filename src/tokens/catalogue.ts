@@ -74,10 +74,7 @@ function keep(models: readonly ModelInfo[]): number {
 
 /** If this code can't be loaded, prices are unknown; the rest of an estimate works. */
 function builtIn(): Promise<readonly ModelInfo[]> {
-  return import('./prices.ts').then(
-    ({ PRICE_TABLE }) => PRICE_TABLE,
-    () => [],
-  );
+  return import('./prices.ts').then(({ PRICE_TABLE }) => PRICE_TABLE).catch(() => []);
 }
 
 // ------------------------------------------------------------------ tables from outside
