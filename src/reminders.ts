@@ -41,7 +41,6 @@ export interface ReminderOptions {
 
 /**
  * A fragment for `engine.set()`: it is added to the user's messages, never to the system prompt, and is not persisted.
- *
  * @param text its text, or a function of the turn that returns it; without a text it is not added
  * @throws invalid-options for an empty text or an unknown target
  */
@@ -135,11 +134,7 @@ function withReminder(message: UIMessage, words: string, asPart: boolean, onceId
   return { ...message, parts, metadata: { ...kept, reminders: [...marks, mark] } };
 }
 
-/**
- * In every n-th turn: the n-th, the 2n-th.
- *
- * @throws invalid-options, as all predicates that take a number, for another value or a number that is too small
- */
+/** In every n-th turn: the n-th, the 2n-th. As all that take a number, throws `invalid-options` for another or too small value. */
 export function everyNTurns(n: number): ReminderPredicate {
   expectNumber('everyNTurns', n, 1);
   return ({ turn }) => turn % n === 0;
@@ -176,11 +171,7 @@ function refuse(message: string): never {
   throw new ContextError('invalid-options', message);
 }
 
-/**
- * Until a reminder with this id was added to a message of the branch; also after a reload, because messages keep it.
- *
- * @throws invalid-options for an empty id
- */
+/** Until a reminder with this id was added on the branch, reloads included. Throws `invalid-options` for an empty id. */
 export function once(id: string): ReminderPredicate {
   if (!id) refuse('once(id) requires a non-empty id');
   const isUnused = ({ messages, message }: ReminderContext): boolean =>
@@ -226,11 +217,7 @@ export function usageExceeds(limit: number | Readonly<Record<string, number>>): 
   return ({ usage = {} }) => limits.some(([kind, most]) => Number(usage[kind] ?? 0) > most);
 }
 
-/**
- * When the message contains one of the texts, ignoring case.
- *
- * @throws invalid-options for a value that is no text
- */
+/** When the message contains one of the texts, ignoring case. Throws `invalid-options` for a value that is no text. */
 export function contentIncludes(...texts: readonly string[]): ReminderPredicate {
   for (const text of texts)
     if (typeof text !== 'string') refuse(`contentIncludes(${reasonOf(text)}) needs texts`);
@@ -238,11 +225,7 @@ export function contentIncludes(...texts: readonly string[]): ReminderPredicate 
   return ({ text }) => wanted.some((one) => text.toLowerCase().includes(one));
 }
 
-/**
- * When the message matches.
- *
- * @throws invalid-options for a value that is no regular expression
- */
+/** When the message matches. Throws `invalid-options` for a value that is no regular expression. */
 export function contentMatches(pattern: RegExp): ReminderPredicate {
   if (!readFrom('The pattern of contentMatches()', () => pattern instanceof RegExp))
     refuse(`contentMatches(${reasonOf(pattern)}) needs a regular expression`);

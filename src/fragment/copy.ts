@@ -59,7 +59,6 @@ export function walkFragments<R>(fragments: readonly ContextFragment[], rules: F
 /**
  * A copy that the engine may keep: data is copied in depth, so the caller's objects are never changed and later
  * changes to them are not seen. Lazy values and an app's own codecs stay the objects they are.
- *
  * @throws invalid-fragment, naming the path, for what is no fragment or holds what cannot be rendered
  */
 export function copyFragment<F extends ContextFragment>(

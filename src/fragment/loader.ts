@@ -23,7 +23,6 @@ const MAX_ITEMS = 10_000;
 
 /**
  * The fragments with every lazy value loaded; a fragment without any is the same object.
- *
  * @throws invalid-fragment, naming fragment and path, when a value fails to load or a limit is passed; aborted
  */
 export async function loadFragments(

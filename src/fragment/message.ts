@@ -59,11 +59,7 @@ export function message(content: string | UIMessage): ContextFragment {
   return typeof content === 'string' ? user(content) : fragmentOf(normaliseMessage(content));
 }
 
-/**
- * Replaces the text of the branch's latest assistant message at the time of `resolve()` and `save()`.
- *
- * @throws invalid-messages for a value that is no text
- */
+/** Replaces the text of the branch's latest assistant message at `resolve()` and `save()`. Throws `invalid-messages` for no text. */
 export function lastAssistantMessage(text: string): LazyFragment {
   if (typeof text !== 'string') refuseContent('lastAssistantMessage() takes a text', text);
   return brand({
@@ -103,7 +99,6 @@ export function messageOf(fragment: ContextFragment): UIMessage {
 
 /**
  * Checks that a value is a message and holds only what JSON can hold. Unknown keys and part types pass.
- *
  * @returns the same object
  * @throws invalid-messages, naming the path: `parts[0].input.callback`
  */
@@ -115,7 +110,6 @@ export function checkMessage(value: unknown): UIMessage {
 /**
  * The message as storage gives it back: a copy in which dates are texts, undefined keys are gone, NaN and holes in
  * lists are null. What JSON would lose without a word (functions, maps, errors, binary data) is refused.
- *
  * @param subject how an error begins
  * @throws invalid-messages, naming the path
  */
@@ -125,7 +119,6 @@ export function normaliseMessage(value: unknown, subject = 'Message'): UIMessage
 
 /**
  * The structural half of {@link checkMessage}, for values that came out of JSON: no copy, no walk into parts.
- *
  * @returns the same object
  * @throws invalid-messages, naming the path
  */

@@ -65,7 +65,6 @@ type Fields = Readonly<Record<string, unknown>>;
 
 /**
  * A fragment as JSON.
- *
  * @throws invalid-fragment for messages, names without a form, lazy values, fields of the wrong kind, and a codec that
  * throws; invalid-options for options that can't be read
  */
@@ -75,7 +74,6 @@ export function fromFragment(fragment: ContextFragment, options?: SerializeOptio
 
 /**
  * A fragment from its JSON.
- *
  * @throws invalid-fragment for an unknown type, naming it, or a missing or mistyped field, naming it; invalid-options
  */
 export function toFragment(flat: SerializedFragment, options?: SerializeOptions): ContextFragment {

@@ -18,7 +18,6 @@ export type ContextEngineProviderProps = { readonly children?: ReactNode } & (
  *
  * A given engine stays its owner's, who calls `dispose()`. Mounting reads the chat, and writes nothing. Another `chatId` or
  * `userId` changes to that chat; the other options are read once.
- *
  * @throws invalid-options for a value that is no engine, or without a `chatId`
  */
 export function ContextEngineProvider({ children, ...props }: ContextEngineProviderProps): ReactNode {
@@ -31,7 +30,6 @@ export function ContextEngineProvider({ children, ...props }: ContextEngineProvi
 
 /**
  * The engine: the argument, else the nearest provider's. The other hooks observe its state.
- *
  * @throws provider-missing where there is neither; invalid-options for an argument that is no engine
  */
 export function useEngine(engine?: ContextEngine): ContextEngine {

@@ -39,7 +39,6 @@ export interface UseChatsResult extends AsyncAction {
 /**
  * The chats in a store: the given one, else that of the nearest provider, else the page's IndexedDB. Needs no provider. On a
  * server nothing is opened and the list is empty.
- *
  * @throws invalid-options for a value that is no store
  */
 export function useChats(store?: ContextStore, options: UseChatsOptions = {}): UseChatsResult {

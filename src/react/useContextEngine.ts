@@ -55,7 +55,6 @@ type Methods = Readonly<Pick<ContextEngine, (typeof METHODS)[number]>>;
  * chat and user, which all components with the same options share.
  *
  * Renders with each of the values that it returns; a component that needs only one uses `useEngineState`.
- *
  * @throws provider-missing without an argument and without a provider; invalid-options for a value that is neither an engine
  *   nor options with a `chatId`
  */

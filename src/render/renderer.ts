@@ -79,7 +79,6 @@ export abstract class SectionRenderer implements ContextRenderer {
 
   /**
    * The fragments as text, in their order; `''` for none.
-   *
    * @throws invalid-fragment, naming the path, for cycles, lazy values, and what is neither text, number, list or record
    */
   render(fragments: readonly ContextFragment[]): string {

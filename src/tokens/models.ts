@@ -13,7 +13,6 @@ let registered: Promise<unknown> = Promise.resolve();
 /**
  * Registers a model, or other prices for one: limits in tokens, prices in US dollars per million tokens, `asOf` today
  * where it is left out. Wins over the built-in table. Estimates asked for from now on know it, also without `await`.
- *
  * @throws invalid-options, naming the field
  */
 export async function registerModel(model: ModelEntry): Promise<void> {
@@ -25,7 +24,6 @@ export async function registerModel(model: ModelEntry): Promise<void> {
 /**
  * Registers many models at once: a list of rows as {@link registerModel} takes them, or what models.dev offers as
  * `api.json`. A text or URL is an address, and is fetched. All of them or, with the first row that is wrong, none.
- *
  * @returns how many
  * @throws invalid-import, naming row and field; store-unavailable for an address that does not answer; aborted
  */
