@@ -208,10 +208,8 @@ const SESSION = {
 function isLike(value: unknown, like: unknown): boolean {
   if (Array.isArray(like)) return Array.isArray(value) && value.every((one) => isLike(one, like[0]));
   if (typeof like !== 'object' || like === null) return typeof value === typeof like;
-  return (
-    isRecord(value) &&
-    Object.entries(like).every(([name, inner]) => Object.hasOwn(value, name) && isLike(value[name], inner))
-  );
+  if (!isRecord(value)) return false;
+  return Object.entries(like).every(([name, one]) => Object.hasOwn(value, name) && isLike(value[name], one));
 }
 
 const WRITES =

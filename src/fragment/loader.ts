@@ -7,8 +7,7 @@ import type { BoundCodec, ContextFragment, LazyValue } from './fragment.ts';
 /**
  * Lazy values: functions, promises and iterables anywhere in a fragment's data. Each load evaluates them again, all at once,
  * and returns fragments with the results, which may hold lazy values again, to a depth, and pass the same checks as data that
- * was set. An iterator can be read only once, so its items are remembered. An engine asks `hasLazy` before it loads this
- * module.
+ * was set. An iterator can be read only once, so its items are remembered. Loaded only where `hasLazy` says so.
  */
 
 /** Options of {@link loadFragments}. */

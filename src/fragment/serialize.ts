@@ -92,12 +92,9 @@ function known(options: SerializeOptions = {}): SerializeOptions {
 
 /** @internal A fragment of one of the known types, with its codec. */
 export function serializable(type: SerializableType, fields: Fields): ContextFragment {
-  const made: { name: string; data: FragmentData; codec?: BoundCodec } = {
-    name: type,
-    data: walkWith(PLAIN, `${type}()`, (walk) => dataFrom(type, fields, walk)) as FragmentData,
-  };
-  made.codec = codecFor(type, made);
-  return brand(made);
+  const data = walkWith(PLAIN, `${type}()`, (walk) => dataFrom(type, fields, walk)) as FragmentData;
+  const made: ContextFragment = { name: type, data };
+  return brand(Object.assign(made, { codec: codecFor(type, made) }));
 }
 
 function codecFor(type: SerializableType, fragment: ContextFragment, how: SerializeOptions = {}): BoundCodec {
@@ -119,9 +116,8 @@ function serialize(fragment: ContextFragment, options: SerializeOptions): Serial
   const isWritten = entry?.fromFragment !== undefined;
   if (!isWritten && !codec) {
     const isOurs = own(FORMS, name) !== undefined;
-    throw error(isOurs ? `${subject} is missing codec` : `Unsupported fragment name: ${reasonOf(name)}`, {
-      name,
-    });
+    const message = isOurs ? `${subject} is missing codec` : `Unsupported fragment name: ${reasonOf(name)}`;
+    throw error(message, { name });
   }
   const write = (): unknown =>
     isWritten
@@ -250,9 +246,7 @@ function fieldsFrom(type: SerializableType, data: unknown): unknown {
   const bare = BARE[type];
   if (bare) return { [bare]: data };
   if (type !== 'glossary' || !Array.isArray(data)) return data;
-  return {
-    entries: Object.fromEntries(data.map(({ term, expression }: Fields) => [term, expression])),
-  };
+  return { entries: Object.fromEntries(data.map(({ term, expression }: Fields) => [term, expression])) };
 }
 
 /** A copy that is surely JSON: no cycles, no getters, no functions. */

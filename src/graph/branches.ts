@@ -72,9 +72,7 @@ export class Branches {
     this.update({ messages: [], ends: [], marks: [], isMoved: true });
   }
 
-  /**
-   * Updates the branches after a join. Returns whether one has changed, was added or removed; all others keep their identity.
-   */
+  /** Updates the branches after a join. Returns whether one was changed, added or removed; all others keep their identity. */
   update({ messages, ends, marks, isMoved }: Joined): boolean {
     const stale = new Set<string>(isMoved ? this.#chat.ends.keys() : []);
     for (const id of marks) {
@@ -248,9 +246,7 @@ function marksOf(chat: ChatValue, record: string): readonly Mark[] {
   return marks.length < 2 ? marks : marks.toSorted((a, b) => compareMarks(b, a));
 }
 
-/**
- * The last message with content: a deletion names it and covers it, so that content that comes later brings the branch back.
- */
+/** The last message with content: a deletion names it and covers it, so content that comes later brings the branch back. */
 export function spokenAt(chat: ChatValue, head: string | null): string | null {
   for (const record of upward(chat, head)) if (hasWords(shownVersion(record))) return record.key;
   return null;

@@ -297,8 +297,7 @@ export function previewOf(message: UIMessage): string {
 
 /**
  * A short checksum of a message's body: six characters, equal for equal JSON and different for nearly every other. Never '',
- * which is that of a message without content. It tells versions of one message apart, and detects damage on the disk; it is no
- * cryptographic hash.
+ * which is that of a message without content. It tells versions apart and detects damage; it is no cryptographic hash.
  */
 export function sumOfBody(message: UIMessage): string {
   return sumOfText(JSON.stringify(message));

@@ -31,9 +31,7 @@ export interface NodeInfo {
   /** Milliseconds since epoch. */
   readonly createdAt: number;
   readonly status: MessageStatus;
-  /**
-   * How many parts the message has; a growing one with its draft. A message without parts may be reserved, and does not show.
-   */
+  /** How many parts the message has; a growing one with its draft. One without parts may be reserved, and does not show. */
   readonly parts: number;
   /** The message's text on one line, at most 50 characters and then `...`; empty for messages without text. */
   readonly preview: string;

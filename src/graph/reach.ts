@@ -38,9 +38,7 @@ export class Reach {
     return this.#known.get(id)?.origin;
   }
 
-  /**
-   * Updates after a join. Costs the messages that were added; all messages where a branch was removed, or came between others.
-   */
+  /** Updates after a join. Costs the messages that were added; all where a branch was removed, or came between others. */
   update(live: readonly Way[], { isMoved }: Pick<Joined, 'isMoved'>): void {
     const known = [...this.#known.keys()];
     const isLonger = known.every((id, i) => live[i]?.id === id);

@@ -12,10 +12,7 @@ export function keepIfSame<T>(before: readonly T[], now: readonly T[]): readonly
   return sameItems(before, now) ? before : now;
 }
 
-/**
- * The old list if all is equal; else the new one, where an item with equal fields is the old object of that id. Most items keep
- * their index.
- */
+/** The old list if all is equal; else the new one, with the old object for each item of equal fields. Most keep their index. */
 export function keepSame<T extends { readonly id: string }>(
   before: readonly T[],
   now: readonly T[],

@@ -30,8 +30,7 @@ export interface UseChatsResult extends AsyncAction {
   readonly rename: (chatId: string, title: string | null) => Promise<void>;
   /**
    * Removes a chat: from the list at once, from the disk after 10 seconds. Resolves to a function that restores it until then,
-   * and resolves to whether it did. A full disk can't note that the chat is to be deleted: then the page has to stay open for
-   * that time.
+   * and resolves to whether it did. A full disk can't note that it is to be deleted: then the page has to stay open so long.
    */
   readonly remove: (chatId: string) => Promise<() => Promise<boolean>>;
 }

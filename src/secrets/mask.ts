@@ -10,8 +10,7 @@ import { isAwsSecret, isRandom, KEY_NAME, kindsIn, WHOLE_NAME, type SecretKind }
 
 /**
  * A copy in which secrets are masked, made with a pause for the page after every 10 ms. Records keep their keys in order,
- * unless a key is a secret itself. Values without keys (dates, maps, errors) and values that can't be read are described, as
- * `inspect()` does.
+ * unless a key is a secret itself. Values without keys (dates, maps, errors) and unreadable ones are described, as in `inspect()`.
  */
 export async function maskInSlices(value: unknown, onMasked: OnMasked = () => {}): Promise<unknown> {
   const walk: Walk = { open: new Set(), masked: new Map(), onMasked, until: performance.now() + SLICE };
