@@ -178,22 +178,15 @@ function judge(
   const cause = isSameModel(before, now) ? change?.cause : 'model switch';
   const found = { ...(cause && { cause }), isLikely: false };
   if (expected < LEAST) return { ...found, state: 'too short', billedAgain: 0 };
-  if (served === undefined)
-    return cause
-      ? { ...found, state: 'may break', billedAgain: expected - shared }
-      : { ...found, state: 'unchanged', billedAgain: 0 };
+  if (served === undefined && cause) return { ...found, state: 'may break', billedAgain: expected - shared };
+  if (served === undefined) return { ...found, state: 'unchanged', billedAgain: 0 };
   // Providers keep prompts in blocks, and the last one is seldom full.
   if (served >= expected * 0.9 - 128) return { ...found, state: 'kept', billedAgain: 0 };
   const billedAgain = Math.round(expected - served);
-  return cause
-    ? { ...found, state: 'broke', billedAgain }
-    : { state: 'broke', cause: unseen(before, now), isLikely: true, billedAgain };
-}
-
-/** Why a provider served nothing of an unchanged beginning. */
-function unseen(before: RecordedRequest, now: RecordedRequest): CacheCause {
-  if (now.at - before.at - (before.ms ?? 0) > LIFE) return 'expired';
-  return now.told.tools === undefined ? 'not visible' : 'provider miss';
+  if (cause) return { ...found, state: 'broke', billedAgain };
+  const isExpired = now.at - before.at - (before.ms ?? 0) > LIFE;
+  const unseen = isExpired ? 'expired' : now.told.tools ? 'provider miss' : 'not visible';
+  return { state: 'broke', cause: unseen, isLikely: true, billedAgain };
 }
 
 function pieceOf({ section, before, after }: Change): Partial<CacheVerdict> {
