@@ -36,10 +36,16 @@ export function align<T>(
 ): Aligned<T>[] {
   const pairs: Aligned<T>[] = [];
   let [x, y] = [0, 0];
-  for (const [sameX, sameY] of [...matches(a.map(said), b.map(said)), [a.length, b.length] as const]) {
-    pairs.push(...beside(a.slice(x, sameX), b.slice(y, sameY), kind));
-    if (sameX < a.length) pairs.push({ a: a[sameX] as T, b: b[sameY] as T, isSame: true });
-    [x, y] = [sameX + 1, sameY + 1];
+  let [sameX, sameY] = [0, 0];
+  for (const { count, added, removed } of runsOf(a.map(said), b.map(said))) {
+    if (removed) sameX += count;
+    else if (added) sameY += count;
+    else {
+      pairs.push(...beside(a.slice(x, sameX), b.slice(y, sameY), kind));
+      for (const to = sameX + count; sameX < to; sameX += 1, sameY += 1)
+        pairs.push({ a: a[sameX] as T, b: b[sameY] as T, isSame: true });
+      [x, y] = [sameX, sameY];
+    }
   }
   return pairs;
 }
@@ -47,27 +53,20 @@ export function align<T>(
 /** The number of edits after which the rest is not aligned: ways that differ so much have nothing in common but by chance. */
 const MOST_EDITS = 2_000;
 
-/** The indexes of equal items in both lists, in order; equal beginnings and ends are found in any case. */
-function matches(a: readonly string[], b: readonly string[]): (readonly [x: number, y: number])[] {
+/** Runs of removed, added and equal items, an equal one last; equal beginnings and ends are found in any case. */
+function runsOf(a: readonly string[], b: readonly string[]) {
   let start = 0;
   while (start < a.length && a[start] === b[start]) start += 1;
   let end = 0;
   const most = Math.min(a.length, b.length) - start;
   while (end < most && a.at(-1 - end) === b.at(-1 - end)) end += 1;
   const [left, right] = [a.slice(start, a.length - end), b.slice(start, b.length - end)];
-  const found: (readonly [x: number, y: number])[] = [];
-  let [x, y] = [0, 0];
-  const add = (count: number): void => {
-    for (const to = x + count; x < to; x += 1, y += 1) found.push([x, y]);
-  };
-  add(start);
-  for (const { count, added, removed } of diffArrays(left, right, { maxEditLength: MOST_EDITS }) ?? [])
-    if (added) y += count;
-    else if (removed) x += count;
-    else add(count);
-  [x, y] = [a.length - end, b.length - end];
-  add(end);
-  return found;
+  const runs = diffArrays(left, right, { maxEditLength: MOST_EDITS });
+  return [run(start), ...(runs ?? [run(left.length, true), run(right.length, false, true)]), run(end)];
+}
+
+function run(count: number, removed = false, added = false) {
+  return { count, removed, added };
 }
 
 /** Different items, in pairs of one kind; an item without a partner stands alone. */

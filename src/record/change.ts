@@ -27,10 +27,10 @@ export interface Change {
   readonly cause: CacheCause;
   /** The common beginning: how many tools and fragments, and how many messages behind them. */
   readonly alike: { readonly head: number; readonly messages: number };
-  /** The changed section: the new one, or the removed one. */
-  readonly section: Section;
-  readonly before: Section | undefined;
-  readonly after: Section | undefined;
+  /** The changed section; absent where it was added. */
+  readonly before?: Section | undefined;
+  /** The same, as it is now; absent where it was removed. */
+  readonly after?: Section | undefined;
 }
 
 /** The first change; undefined where the earlier prompt is the beginning of this one. */
@@ -40,7 +40,8 @@ export function changeBetween(before: RecordedRequest, now: RecordedRequest): Ch
   while (head < old.length && isSame(old[head], own[head])) head += 1;
   if (head < Math.max(old.length, own.length)) {
     const change = headChange(old.slice(head), own.slice(head));
-    const isRenderer = change.section.kind === 'fragment' && before.renderer !== now.renderer;
+    const kind = (change.after ?? change.before)?.kind;
+    const isRenderer = kind === 'fragment' && before.renderer !== now.renderer;
     return { ...change, alike: { head, messages: 0 }, ...(isRenderer && { cause: 'renderer' }) };
   }
   const messages = messagesAlike(before.messages, now.messages);
@@ -90,13 +91,12 @@ function headChange(old: readonly Section[], own: readonly Section[]): Found {
   const [before, after] = [gone[0], come[0]];
   const stays = before !== undefined && come.some((one) => isSame(one, before));
   const was = after !== undefined && gone.some((one) => isSame(one, after));
-  const found = { before, after, section: (after ?? before) as Section };
-  if (stays && was) return { ...found, cause: `${kind}s reordered` };
+  if (stays && was) return { cause: `${kind}s reordered`, before, after };
   if (before && (!after || (!stays && (was || before.id !== after.id))))
-    return { cause: `${kind} removed`, section: before, before, after: undefined };
-  if (stays || !before || !after) return { ...found, before: undefined, cause: `${kind} added` };
-  if (kind === 'tool') return { ...found, cause: 'tool changed' };
-  return { ...found, cause: isClock(before.text, after.text) ? 'clock value' : 'fragment text' };
+    return { cause: `${kind} removed`, before };
+  if (stays || !before || !after) return { cause: `${kind} added`, after };
+  if (kind === 'tool') return { cause: 'tool changed', before, after };
+  return { cause: isClock(before.text, after.text) ? 'clock value' : 'fragment text', before, after };
 }
 
 function messageChange(old: Messages, own: Messages): Found {
@@ -104,12 +104,11 @@ function messageChange(old: Messages, own: Messages): Found {
   const [before, after] = [messageSection(gone), messageSection(come)];
   const was = new Set(old.map(({ id }) => id));
   const isInserted = own.some(({ id }) => id === gone.id);
-  if (gone.id === come.id) return { cause: 'message edited', section: after, before, after };
-  if (isInserted) return { cause: 'message added', section: after, before: undefined, after };
+  if (gone.id === come.id) return { cause: 'message edited', before, after };
+  if (isInserted) return { cause: 'message added', after };
   // Later messages have moved up, or one new message replaces several.
   const isCut = was.has(come.id) || (next !== undefined && was.has(next.id) && old[1]?.id !== next.id);
-  if (isCut) return { cause: 'history cut', section: before, before, after: undefined };
-  return { cause: 'message edited', section: after, before, after };
+  return isCut ? { cause: 'history cut', before } : { cause: 'message edited', before, after };
 }
 
 /** Whether two texts differ in dates and times alone. */

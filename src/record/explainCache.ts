@@ -85,12 +85,13 @@ export async function explainCache(engine: Asked, requestId: string): Promise<Ca
   const weight = weigh(before, now, change);
   const found = judge(before, now, change, weight);
   const price = (await findModel(now.model ?? ''))?.prices;
-  const place = change?.section.fragment && engine.origin(change.section.fragment);
+  const section = change?.after ?? change?.before;
+  const place = section?.fragment && engine.origin(section.fragment);
   const verdict = {
     requestId,
     comparedWith: before.id,
     ...found,
-    ...(change && found.cause === change.cause && pieceOf(change)),
+    ...(change && section && found.cause === change.cause && pieceOf(section, change)),
     ...(place?.component !== undefined && { component: place.component }),
     ...(place?.source !== undefined && { source: place.source }),
     sharedTokens: weight.shared,
@@ -189,8 +190,7 @@ function judge(
   return { state: 'broke', cause: unseen, isLikely: true, billedAgain };
 }
 
-function pieceOf({ section, before, after }: Change): Partial<CacheVerdict> {
-  const { kind, id, fragment } = section;
+function pieceOf({ kind, id, fragment }: Section, { before, after }: Change): Partial<CacheVerdict> {
   return {
     section: { kind, id, ...(fragment && { fragment }) },
     ...(before && { before: before.text }),
