@@ -35,7 +35,7 @@ export function useMountedFragments(engine: ContextEngine, fragments: readonly C
     fold:
       (index) =>
       async (...turn) =>
-        (newest.current.reminders[index]?.[FOLD] ?? unchanged)(...turn),
+        ((newest.current.own[index] as FoldingFragment | undefined)?.[FOLD] ?? unchanged)(...turn),
   }));
   const captured = capture(fragments, standIn);
 
@@ -78,20 +78,19 @@ interface Captured {
   readonly copies: readonly ContextFragment[];
   /** The lazy values, by the position of their stand-ins. */
   readonly lazies: readonly LazyValue[];
-  /** The reminders, each at the index of its fragment. */
-  readonly reminders: readonly (FoldingFragment | undefined)[];
+  /** The fragments themselves. */
+  readonly own: readonly ContextFragment[];
 }
 
-const NOTHING: Captured = { written: '[]', copies: [], lazies: [], reminders: [] };
+const NOTHING: Captured = { written: '[]', copies: [], lazies: [], own: [] };
 
 function capture(fragments: readonly ContextFragment[], standIn: StandIn): Captured {
   if (fragments.length === 0) return NOTHING;
   const lazies: LazyValue[] = [];
   const replace = (value: LazyValue): LazyValue => standIn.value(lazies.push(keepLazy(value)) - 1);
   const own = fragments.map((fragment) => copyFragment(fragment, replace));
-  const reminders = own.map((copy) => (FOLD in copy ? (copy as FoldingFragment) : undefined));
-  const copies = own.map((copy, i) => (reminders[i] ? { ...copy, [FOLD]: standIn.fold(i) } : copy));
-  return { written: written(own), copies, lazies, reminders };
+  const copies = own.map((copy, i) => (FOLD in copy ? { ...copy, [FOLD]: standIn.fold(i) } : copy));
+  return { written: written(own), copies, lazies, own };
 }
 
 /** The content of fragments, with codecs of the app's own called; all lazy values are equal. */

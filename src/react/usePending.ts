@@ -10,12 +10,6 @@ export interface AsyncAction {
 
 type Actions = Readonly<Record<string, (...args: never[]) => Promise<unknown>>>;
 
-interface Running extends Pick<AsyncAction, 'error'> {
-  /** The engine or list that the actions belong to. */
-  readonly of: object;
-  readonly running: number;
-}
-
 /**
  * The actions of a hook as stable functions, and whether one of them is running. For another engine or list (`of`), running
  * actions and failures are forgotten, so that a chat never shows the failure of the one before.
@@ -24,7 +18,7 @@ export function useActions<O extends object, A extends Actions>(
   of: O,
   actionsOf: (of: O) => A,
 ): A & AsyncAction {
-  const [state, setState] = useState<Running>({ of, running: 0, error: null });
+  const [state, setState] = useState({ of, running: 0, error: null as Error | null });
   const { running, error } = state.of === of ? state : { running: 0, error: null };
   const tracked = useMemo(() => {
     const track =
