@@ -166,23 +166,19 @@ function checkModel(value: unknown, row: string, asOf: string, code: ContextErro
       else if (path !== '' || /pric|cost/i.test(field))
         refuse(field, `is unknown; what can stand here: ${Object.keys(forms).join(', ')}`, found);
     }
-    for (const [field, [has, what, isNeeded]] of Object.entries(forms)) {
+    for (const [field, [has, what, isNeeded, inner]] of Object.entries(forms)) {
       const found = known[field];
       const isThere = isNeeded || found !== undefined;
       if (isThere && !has(found)) refuse(field, `must be ${what}, and is ${shown(found)}`, found);
+      if (isThere && inner) known[field] = fieldsIn(found, inner, `${path}${field}.`);
     }
     return known;
   };
-  const model = { context: null, output: null, prices: null, asOf, ...fieldsIn(value, FIELDS, '') };
-  if (model.prices === null) return model as unknown as ModelInfo;
-  const prices = fieldsIn(model.prices, PRICES, 'prices.');
-  const long = prices['longPrompt'];
-  const longPrompt = long ? { longPrompt: fieldsIn(long, LONG_PROMPT, 'prices.longPrompt.') } : {};
-  return { ...model, prices: { ...prices, ...longPrompt } } as unknown as ModelInfo;
+  return { context: null, output: null, prices: null, asOf, ...fieldsIn(value, FIELDS, '') } as ModelInfo;
 }
 
-/** A field's check, its description for errors, and whether it must be there; null is as good as nothing. */
-type Form = readonly [has: (value: unknown) => boolean, what: string, isNeeded?: true];
+/** A field's check, its description for errors, whether it must be there, and the fields in it; null is as good as nothing. */
+type Form = readonly [has: (value: unknown) => boolean, what: string, isNeeded?: boolean, inner?: Forms];
 type Forms = Readonly<Record<string, Form>>;
 
 function text(form: RegExp): Form[0] {
@@ -197,17 +193,11 @@ const TEXT: Form = [text(/^/), 'a text'];
 const LIMIT: Form = [amount(1), 'a number of tokens'];
 const PRICE = [amount(0), 'US dollars per million tokens'] as const;
 const FACTOR: Form = [amount(0), 'how many times the price', true];
-const RECORD: Form = [isRecord, 'a record'];
 
-const FIELDS: Forms = {
-  id: [text(/^[^:]+:./), 'like "provider:model"', true],
-  name: TEXT,
-  context: LIMIT,
-  output: LIMIT,
-  prices: RECORD,
-  asOf: [text(/^\d{4}-\d\d-\d\d$/), 'a day like "2026-11-21"'],
-  source: TEXT,
-  encoding: [text(/^(?:o200k|cl100k)$/), 'o200k or cl100k'],
+const LONG_PROMPT: Forms = {
+  above: [amount(1), 'a number of tokens', true],
+  input: FACTOR,
+  output: FACTOR,
 };
 
 const PRICES: Forms = {
@@ -216,13 +206,18 @@ const PRICES: Forms = {
   cacheRead: PRICE,
   cacheWrite: PRICE,
   reasoning: PRICE,
-  longPrompt: RECORD,
+  longPrompt: [isRecord, 'a record', false, LONG_PROMPT],
 };
 
-const LONG_PROMPT: Forms = {
-  above: [amount(1), 'a number of tokens', true],
-  input: FACTOR,
-  output: FACTOR,
+const FIELDS: Forms = {
+  id: [text(/^[^:]+:./), 'like "provider:model"', true],
+  name: TEXT,
+  context: LIMIT,
+  output: LIMIT,
+  asOf: [text(/^\d{4}-\d\d-\d\d$/), 'a day like "2026-11-21"'],
+  source: TEXT,
+  encoding: [text(/^(?:o200k|cl100k)$/), 'o200k or cl100k'],
+  prices: [isRecord, 'a record', false, PRICES],
 };
 
 function shown(value: unknown): string {
