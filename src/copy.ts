@@ -62,10 +62,8 @@ export function walkWith<R>(rules: CopyRules, subject: string, begin: (walk: Wal
 /** Throws for the current value of a walk. */
 export function refuse({ rules, subject, path }: Walk, complaint: string, cause?: unknown): never {
   const place = formatPath(path);
-  throw new ContextError(rules.code, `${subject}: ${place || 'it'} ${complaint}`, {
-    details: { path: place },
-    cause,
-  });
+  const message = `${subject}: ${place || 'it'} ${complaint}`;
+  throw new ContextError(rules.code, message, { details: { path: place }, cause });
 }
 
 /** `parts[0].input["first name"]`; the beginning of a long path. */

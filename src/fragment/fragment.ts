@@ -152,10 +152,9 @@ export function getFragmentData(fragment: ContextFragment): FragmentData {
   if (codec && !(codec as { [BIND]?: unknown })[BIND] && typeof codec.decode === 'function')
     return codec.decode() as FragmentData;
   if (data !== undefined || 'data' in fragment) return data;
-  const name = reasonOf(fragment.name);
-  throw new ContextError('invalid-fragment', `Fragment "${name}" is missing data and codec`, {
-    details: { fragment: fragment.name },
-  });
+  const { name } = fragment;
+  const message = `Fragment "${reasonOf(name)}" is missing data and codec`;
+  throw new ContextError('invalid-fragment', message, { details: { fragment: name } });
 }
 
 /** @internal On our own codecs: makes the same codec for a copy of the fragment, so that it encodes the data of the copy. */

@@ -66,9 +66,8 @@ export function inWords(value: object): string | undefined {
 }
 
 function showFields(value: object, sight: Sight): object {
-  const shown = Object.keys(value).map(
-    (key) => [key, readable(() => show((value as Record<string, unknown>)[key], sight))] as const,
-  );
+  const fields = value as Readonly<Record<string, unknown>>;
+  const shown = Object.keys(value).map((key) => [key, readable(() => show(fields[key], sight))] as const);
   return Object.fromEntries(shown.filter(([, inner]) => inner !== undefined));
 }
 

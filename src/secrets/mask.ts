@@ -54,7 +54,7 @@ function* masking(value: unknown, name: string, walk: Walk): Generator<void, unk
   if (typeof value !== 'object' || value === null) return value;
   if (walk.open.has(value)) return '[circular]';
   if (walk.open.size > MAX_DEPTH) return '[too deep]';
-  const under = tellsOf(name) ? name : '';
+  const under = WHOLE_NAME.test(name) || KEY_NAME.test(name) ? name : '';
   const known = walk.masked.get(under) ?? new Map<object, unknown>();
   walk.masked.set(under, known);
   if (known.has(value)) return known.get(value);
@@ -85,17 +85,11 @@ function dataOf(value: object, name: string): unknown {
   return Array.isArray(value) || typeof toJSON !== 'function' ? value : toJSON.call(value, name);
 }
 
-/** Whether a name announces a secret: a random value, or any value. */
-function tellsOf(name: string): '' | 'drawn' | 'any' {
-  return WHOLE_NAME.test(name) ? 'any' : KEY_NAME.test(name) ? 'drawn' : '';
-}
-
 /** The masked text, or a placeholder where the name is the only sign of a secret. */
 function underName(text: string, masked: string, name: string, onMasked: OnMasked): string {
   if (masked !== text || text === '' || name === '' || isPlaceholder(text)) return masked;
-  const told = tellsOf(name);
-  if (told === '' || (told === 'drawn' && !isRandom(text))) return masked;
-  return placeholder(kindOf(name), text, onMasked);
+  const isSecret = WHOLE_NAME.test(name) || (KEY_NAME.test(name) && isRandom(text));
+  return isSecret ? placeholder(kindOf(name), text, onMasked) : masked;
 }
 
 // ------------------------------------------------------------------ texts
