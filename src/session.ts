@@ -120,8 +120,6 @@ async function environmentOf({ state, store }: ContextEngine): Promise<SessionEn
   };
 }
 
-// ------------------------------------------------------------------ masking
-
 /** The session without secrets. Masking is a function of the text, so links hold; masked content has another checksum. */
 async function masked(session: Session): Promise<Session> {
   const [{ maskInSlices }, { maskedRequest }, { sumOfBody }] = await Promise.all([
@@ -146,8 +144,6 @@ async function masked(session: Session): Promise<Session> {
   const records = { ...whole.records, messages };
   return { ...whole, records, requests: await Promise.all(requests), masked: counts };
 }
-
-// ------------------------------------------------------------------ opening
 
 /**
  * A chat from a file (its text, the file itself, or the result of {@link exportSession}), in memory and read-only: calls that

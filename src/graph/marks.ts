@@ -87,8 +87,6 @@ export function marksOfKind({ marks }: ChatValue, kind: string): Mark[] {
   return [...marks.values()].filter((mark) => kindOf(mark) === kind);
 }
 
-// ------------------------------------------------------------------ the chat as a whole
-
 /** The marks of the chat as a whole. */
 export interface ChatFacts {
   readonly title: string | undefined;
@@ -143,8 +141,6 @@ export function checkpointsOf(chat: ChatValue): readonly Checkpoint[] {
   const names = uniqueNames(live.map(({ name }) => name));
   return live.map((one, i) => ({ ...one, name: names[i] as string }));
 }
-
-// ------------------------------------------------------------------ names
 
 /** The name of a branch or checkpoint made from `cur`: `base-vN`, with the smallest free N from 2, or `first`, on. */
 export function nextBranchName(cur: string, taken: ReadonlySet<string>, first: number = 2): string {

@@ -29,8 +29,6 @@ export type OnMasked = (kind: string) => void;
 /** The work between two pauses, in ms. */
 const SLICE = 10;
 
-// ------------------------------------------------------------------ the walk
-
 interface Walk {
   /** The objects on the way from the root to here. */
   readonly open: Set<object>;
@@ -91,8 +89,6 @@ function underName(text: string, masked: string, name: string, onMasked: OnMaske
   const isSecret = WHOLE_NAME.test(name) || (KEY_NAME.test(name) && isRandom(text));
   return isSecret ? placeholder(kindOf(name), text, onMasked) : masked;
 }
-
-// ------------------------------------------------------------------ texts
 
 /** A text without the secrets in it. */
 export function maskText(text: string, onMasked: OnMasked = () => {}): string {
@@ -202,8 +198,6 @@ function maskBetween(text: string, begin: RegExp, end: RegExp, onMasked: OnMaske
 
 /** Files in URLs: no secrets, but of no use to a reader. */
 const DATA_URL = /\b(data:(?:[\w.+-]{1,60}\/[\w.+-]{1,80})?(?:;[\w=.-]{1,60}){0,4},)([^\s"'<>()\\]{64,})/g;
-
-// ------------------------------------------------------------------ the placeholders
 
 /** `API key` for `x-api-key: `, `password` for `DB_PASSWORD=`. */
 function kindOf(name: string): string {

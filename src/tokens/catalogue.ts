@@ -77,8 +77,6 @@ function builtIn(): Promise<readonly ModelInfo[]> {
   return import('./prices.ts').then(({ PRICE_TABLE }) => PRICE_TABLE).catch(() => []);
 }
 
-// ------------------------------------------------------------------ tables from outside
-
 async function fetchJson(address: string, signal: AbortSignal | undefined): Promise<unknown> {
   const where = reasonOf(address);
   const refuse = (code: ContextErrorCode, message: string, cause: unknown): never => {
@@ -148,8 +146,6 @@ function pricesOf(cost: unknown): unknown {
   const longPrompt = isDearer ? { above: 200_000, ...times } : undefined;
   return { input, output, cacheRead, cacheWrite, reasoning, longPrompt };
 }
-
-// ------------------------------------------------------------------ one row
 
 /** A row as it is kept: without unknown fields, and with null for limits and prices that it does not name. */
 function checkModel(value: unknown, row: string, asOf: string, code: ContextErrorCode = 'invalid-import') {
