@@ -47,7 +47,8 @@ export function visualizeGraph(graph: GraphData): string {
   const marks = marksOf(graph);
   const levels = nodes.length > MANY ? LEVELS_KEPT : Infinity;
   const lines: string[] = [];
-  const open: Place[] = [{ level: -1, bars: '' }];
+  const open: { node?: GraphNode | undefined; level: number; bars: string; isLast?: boolean }[] = [];
+  open.push({ level: -1, bars: '' }); // above the roots, which have level 0
   for (let place = open.pop(); place; place = open.pop()) {
     const { node, level, bars, isLast } = place;
     const stem = level === 0 ? '' : bars + (isLast ? '└── ' : '├── ');
@@ -60,15 +61,6 @@ export function visualizeGraph(graph: GraphData): string {
       open.push({ node: below[i], level: level + 1, bars: kept, isLast: i === below.length - 1 });
   }
   return [`[chat: ${chatId}]`, '', ...lines, '', 'Legend: * = active branch, {...} = checkpoint'].join('\n');
-}
-
-/** A message to draw, and those below it; without one, the roots. */
-interface Place {
-  readonly node?: GraphNode | undefined;
-  /** 0 for a root. */
-  readonly level: number;
-  readonly bars: string;
-  readonly isLast?: boolean;
 }
 
 const MANY = 5_000;

@@ -125,15 +125,8 @@ function isSameModel({ model: a }: RecordedRequest, { model: b }: RecordedReques
   return a === undefined || b === undefined || familyOf(a) === familyOf(b);
 }
 
-/** Tokens that could have been served. */
-interface Weight {
-  /** All that was read before. */
-  readonly expected: number;
-  /** The common beginning. */
-  readonly shared: number;
-}
-
-function weigh(before: RecordedRequest, now: RecordedRequest, change: Change | undefined): Weight {
+/** Tokens that could have been served: all that was read before, and the common beginning. */
+function weigh(before: RecordedRequest, now: RecordedRequest, change: Change | undefined) {
   const [head] = headsOf(before, now);
   const estimated = tokensOf(head, before.messages);
   const { input } = before.usage ?? {};
@@ -173,7 +166,7 @@ function judge(
   before: RecordedRequest,
   now: RecordedRequest,
   change: Change | undefined,
-  { expected, shared }: Weight,
+  { expected, shared }: ReturnType<typeof weigh>,
 ): Found {
   const served = now.usage?.cacheRead;
   const cause = isSameModel(before, now) ? change?.cause : 'model switch';

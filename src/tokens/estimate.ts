@@ -106,7 +106,11 @@ export function estimatePrompt(input: EstimateInput): EstimateResult {
   const counted = counts.reduce((sum, count) => sum + count, prompt);
   const tokens = Math.round(counted * (calibration ?? 1));
   const price = model?.prices ? pricesAt(model.prices, tokens).input : null;
-  const scale: Scale = { counted, calibration, price };
+  const shareOf = (count: number, marks: readonly HiddenMark[]): Share => {
+    const own = Math.round(count * (calibration ?? 1));
+    const cost = price === null ? null : dollars(own, price);
+    return { tokens: own, cost, share: count / (counted || 1), ...(marks.length > 0 && { hidden: marks }) };
+  };
   return {
     ...splitId(modelId),
     tokens,
@@ -114,41 +118,23 @@ export function estimatePrompt(input: EstimateInput): EstimateResult {
     tokenizer: tokenizer.name,
     exact: tokenizer.exact,
     calibration,
-    cost: shareOf(counted, scale).cost,
+    cost: shareOf(counted, []).cost,
     asOf: model?.asOf ?? null,
     limits: limitsOf(model, tokens, input.reserve),
-    systemPrompt: { ...shareOf(prompt, scale), ...hidden(hiddenMarks(systemPrompt)) },
+    systemPrompt: shareOf(prompt, hiddenMarks(systemPrompt)),
     fragments: fragments.map(({ id, name, text, problem }) => ({
       ...(id !== undefined && { id }),
       name,
-      ...shareOf(countText(tokenizer, text), scale),
-      ...hidden(hiddenMarks(text)),
+      ...shareOf(countText(tokenizer, text), hiddenMarks(text)),
       ...(problem !== undefined && { problem }),
     })),
     messages: messages.map((message, i) => ({
       id: message.id,
       role: message.role,
-      ...shareOf(counts[i] ?? 0, scale),
-      ...hidden(hiddenInMessage(message)),
+      ...shareOf(counts[i] ?? 0, hiddenInMessage(message)),
     })),
     spent: spendingOf(input.chatMetadata, messages, model?.prices),
   };
-}
-
-interface Scale {
-  readonly counted: number;
-  readonly calibration: number | null;
-  /** US dollars per million tokens. */
-  readonly price: number | null;
-}
-
-function shareOf(count: number, { counted, calibration, price }: Scale): Share {
-  const tokens = Math.round(count * (calibration ?? 1));
-  return { tokens, cost: price === null ? null : dollars(tokens, price), share: count / (counted || 1) };
-}
-
-function hidden(marks: readonly HiddenMark[]): Pick<Share, 'hidden'> | undefined {
-  return marks.length > 0 ? { hidden: marks } : undefined;
 }
 
 /** A real encoding needs no correction: what the provider counts beyond it is framing and tools, not these words. */
