@@ -40,14 +40,8 @@ const LABELS: BranchPickerLabels = {
  * of the page announces the version, and the focus stays on the pressed button: a list replaces the old message by the new one,
  * so the pager of the new one takes the focus.
  */
-export function BranchPicker({
-  messageId,
-  engine,
-  labels,
-  buttonClassName,
-  icons = { previous: '‹', next: '›' },
-  ...rest
-}: BranchPickerProps): ReactNode {
+export function BranchPicker(props: BranchPickerProps): ReactNode {
+  const { messageId, engine, labels, buttonClassName, icons = ARROWS, ...rest } = props;
   const chosen = useEngine(engine);
   const { index, count, siblings, hasSiblings, select } = useMessageBranch(messageId, chosen);
   const words = { ...LABELS, ...labels };
@@ -83,13 +77,13 @@ export function BranchPicker({
   return (
     <div {...rest} ref={group} role="group" aria-label={words.group}>
       {button(index - 1, words.previous, icons.previous)}
-      <span dir="ltr">
-        {index + 1} / {count}
-      </span>
+      <span dir="ltr">{`${index + 1} / ${count}`}</span>
       {button(index + 1, words.next, icons.next)}
     </div>
   );
 }
+
+const ARROWS = { previous: '‹', next: '›' };
 
 /** The version requested last with a pager of this engine, and its direction. */
 const moves: WeakMap<ContextEngine, { readonly key: string; readonly isForward: boolean }> = new WeakMap();

@@ -38,9 +38,8 @@ export function useSharedEngine(options: EngineOptions | undefined): ContextEngi
   const shared = options && engineFor(store === undefined ? options : { ...options, store });
 
   useEffect(() => {
-    if (!shared) return undefined;
-    if (!shared.isDisposed) return join(shared);
-    lookAgain();
+    if (shared && !shared.isDisposed) return join(shared);
+    if (shared) lookAgain();
     return undefined;
   }, [shared]);
   useEffect(() => {
@@ -102,10 +101,7 @@ export function load(engine: ContextEngine): void {
 
 function disposeUnlessUsed(shared: SharedEngine): void {
   if (shared.users > 0 || shared.isDisposed) return;
-  if (isBusy(shared.engine)) {
-    setTimeout(() => disposeUnlessUsed(shared), LOOK_INTERVAL);
-    return;
-  }
+  if (isBusy(shared.engine)) return void setTimeout(() => disposeUnlessUsed(shared), LOOK_INTERVAL);
   shared.isDisposed = true;
   shared.forget();
   shared.engine.dispose();
