@@ -72,10 +72,8 @@ export interface ExportOptions {
  * A chat as plain data: its records, its bodies and their revisions, its prompt, its recorded requests, and its environment.
  * Reads all messages of the chat; masking also takes time in proportion to their length, in slices that let the page go on.
  */
-export async function exportSession(
-  engine: ContextEngine,
-  { mask = true, events = [] }: ExportOptions = {},
-): Promise<Session> {
+export async function exportSession(engine: ContextEngine, options: ExportOptions = {}): Promise<Session> {
+  const { mask = true, events = [] } = options;
   const records = await engine.account();
   const { rendered, fragments } = await engine.inspect();
   const session: Session = {

@@ -91,14 +91,13 @@ export function unreachedEnds(chat: ChatValue, ways: readonly Way[], growingOf?:
 }
 
 function endFindings({ ends, messages }: ChatValue): Finding[] {
-  return [...ends.values()].flatMap(({ id, keys }) =>
-    keys
-      .filter((key) => !messages.has(key))
-      .map((key): Finding => {
-        const text = `Branch "${id}" was seen to end in a message that is gone ("${key}"): it ends before it.`;
-        return { kind: 'dangling-head', id, text, mends: false };
-      }),
-  );
+  return [...ends.values()].flatMap(({ id, keys }) => {
+    const gone = keys.filter((key) => !messages.has(key));
+    return gone.map((key): Finding => {
+      const text = `Branch "${id}" was seen to end in a message that is gone ("${key}"): it ends before it.`;
+      return { kind: 'dangling-head', id, text, mends: false };
+    });
+  });
 }
 
 function checkpointFindings(chat: ChatValue): Finding[] {

@@ -27,10 +27,8 @@ export function register(model: ModelEntry): void {
 }
 
 /** Keeps the models of a table, or of the table at an address; returns how many. */
-export async function load(
-  source: object | string,
-  { signal, asOf = today() }: LoadModelsOptions,
-): Promise<number> {
+export async function load(source: object | string, options: LoadModelsOptions): Promise<number> {
+  const { signal, asOf = today() } = options;
   const isAddress = typeof source === 'string' || source instanceof URL;
   const table = isAddress ? await fetchJson(String(source), signal) : source;
   return keep(readRows(table, asOf));
