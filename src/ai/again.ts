@@ -1,9 +1,9 @@
 import type { Chat } from '@ai-sdk/react';
 import { readUIMessageStream, type ChatRequestOptions, type UIMessage } from 'ai';
 import type { MessageContent, RunOptions } from '../engine/options.ts';
-import { sameJson } from '../engine/same.ts';
 import { ContextError } from '../errors.ts';
 import { createId } from '../fragment/id.ts';
+import { sameJson } from '../graph/same.ts';
 import { beginTurn, send, type Asker } from './request.ts';
 import { keyOf, withId } from './list.ts';
 import { isAsking, type ChatHost, type Message, type OurChat } from './ourChat.ts';

@@ -1,7 +1,7 @@
 import type { UIMessage } from 'ai';
 import type { ContextEngine } from '../engine/engine.ts';
-import { sameJson } from '../engine/same.ts';
 import { ContextError } from '../errors.ts';
+import { sameJson } from '../graph/same.ts';
 import { keepList } from './again.ts';
 import { keyOf, put, withId } from './list.ts';
 import { callsIn, isToolPart, isWaiting, type ToolPart } from './message.ts';

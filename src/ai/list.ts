@@ -1,6 +1,6 @@
 import type { UIMessage } from 'ai';
 import type { ContextEngine } from '../engine/engine.ts';
-import { sameContent, sameItems, sameJson } from '../engine/same.ts';
+import { sameContent, sameItems, sameJson } from '../graph/same.ts';
 
 /**
  * The message list of a chat, and which of it is known to be saved.

@@ -1,6 +1,6 @@
 import type { ChatTransport, UIMessage, UIMessageChunk } from 'ai';
 import type { ContextEngine } from '../engine/engine.ts';
-import { sameJson } from '../engine/same.ts';
+import { sameJson } from '../graph/same.ts';
 import { expectEngine } from '../react/provider.tsx';
 import { BranchChat } from './branchChat.ts';
 import { keyOf } from './list.ts';

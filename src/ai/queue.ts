@@ -1,7 +1,7 @@
 import { convertFileListToFileUIParts, type ChatRequestOptions, type UIMessage } from 'ai';
-import { sameItems } from '../engine/same.ts';
 import { createId } from '../fragment/id.ts';
 import { checkMessage } from '../fragment/message.ts';
+import { sameItems } from '../graph/same.ts';
 import type { Job } from './line.ts';
 import { keyOf, withId } from './list.ts';
 import { asJson, waitsForPage } from './message.ts';

@@ -1,6 +1,6 @@
 import type { UIMessageChunk } from 'ai';
-import { sameJson } from '../engine/same.ts';
 import { isContextError } from '../errors.ts';
+import { sameJson } from '../graph/same.ts';
 import { headOf, keyOf } from './list.ts';
 import { chatIdOf, copyIn, type OurChat } from './ourChat.ts';
 import { replaying } from './replay.ts';

@@ -8,7 +8,7 @@ import {
   sumOf,
   type Checkpoint,
 } from '../graph/marks.ts';
-import { keepSame, sameJson } from './same.ts';
+import { keepSame, sameJson } from '../graph/same.ts';
 import type { Chat, CheckpointInfo, EngineState } from './state.ts';
 import type { Writer } from './writer.ts';
 

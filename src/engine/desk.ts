@@ -12,6 +12,7 @@ import {
 } from '../fragment/fragment.ts';
 import { createId } from '../fragment/id.ts';
 import { messageOf } from '../fragment/message.ts';
+import { keepIfSame, sameFields } from '../graph/same.ts';
 import type { ContextRenderer } from '../render/renderer.ts';
 import { XmlRenderer } from '../render/xml.ts';
 import { defaultStore } from '../store/default.ts';
@@ -20,7 +21,6 @@ import type { ContextStore } from '../store/store.ts';
 import type * as Keeping from './keptFragments.ts';
 import type { ContextEngineOptions } from './options.ts';
 import { placeFragments, type FragmentOrigin } from './origin.ts';
-import { keepIfSame, sameFields } from './same.ts';
 import { FIRST_BRANCH, type ContextEvent, type EngineState } from './state.ts';
 
 /** A message that waits for `save()`; `freshId`: the id of the new message, if a `last-assistant` fragment makes one. */

@@ -1,8 +1,8 @@
 import type { UIMessage } from 'ai';
 import { foldInto, type FoldContext, type FoldingFragment } from '../fragment/fold.ts';
+import { sameContent, sameItems } from '../graph/same.ts';
 import { stripReminders } from '../reminded.ts';
 import type { ContextFragment } from '../fragment/fragment.ts';
-import { sameContent, sameItems } from './same.ts';
 import type { Asked } from './saves.ts';
 import type { Writer } from './writer.ts';
 

@@ -3,12 +3,12 @@ import { grownVersion, keysWithId, previewOf, type MessageStatus } from '../grap
 import { markId } from '../graph/marks.ts';
 import { forksOf, infoOf, siblingsOf, type Fork, type NodeInfo } from '../graph/messages.ts';
 import { graphData } from '../graph/graphData.ts';
+import { keepSame, sameContent, sameItems } from '../graph/same.ts';
 import type { GraphData, GraphNode } from '../graph/visualize.ts';
 import { callsIn, type CallFacts } from './calls.ts';
 import type { ChatFacts } from './chatFacts.ts';
 import type { Operation } from './history.ts';
 import type { Replica } from './replica.ts';
-import { keepSame, sameContent, sameItems } from './same.ts';
 import { NO_VERSIONS, type Versions } from './state.ts';
 import type { View } from './view.ts';
 import type { Writer } from './writer.ts';

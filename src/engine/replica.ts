@@ -21,8 +21,8 @@ import {
 } from '../graph/graph.ts';
 import { createChat, join, recordsOf, type Joined } from '../graph/join.ts';
 import { Reach } from '../graph/reach.ts';
+import { sameJson } from '../graph/same.ts';
 import type { Body, ChatRecords } from '../store/store.ts';
-import { sameJson } from './same.ts';
 
 /**
  * What this page knows of its chat: one joined value of what the store had, what this page writes, and what other tabs write.

@@ -4,10 +4,10 @@ import type { ContextFragment } from '../fragment/fragment.ts';
 import { createId } from '../fragment/id.ts';
 import { childrenOf, holds, upward, type EndsRecord, type Mark, type MessageRecord } from '../graph/graph.ts';
 import { markId, marksOfKind, type CheckpointValue } from '../graph/marks.ts';
+import { sameContent } from '../graph/same.ts';
 import type { Pending, PendingMessage } from './desk.ts';
 import type { Handle } from './handles.ts';
 import type { SaveResult } from './options.ts';
-import { sameContent } from './same.ts';
 import type { TurnDelta, Writer } from './writer.ts';
 
 /** The pending messages: how `save()` writes them, and how `resolve()` shows them before. */

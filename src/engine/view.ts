@@ -3,8 +3,8 @@ import { ContextError, isContextError, reasonOf } from '../errors.ts';
 import { checkStoredMessage } from '../fragment/message.ts';
 import { chainOf, depthOf, holds, upward, type ChatValue, type MessageRecord } from '../graph/graph.ts';
 import { labelOf } from '../graph/reach.ts';
+import { keepIfSame, keepSame, sameItems } from '../graph/same.ts';
 import { Handles, type Handle } from './handles.ts';
-import { keepIfSame, keepSame, sameItems } from './same.ts';
 import type { BranchInfo, EngineState } from './state.ts';
 import type { Writer } from './writer.ts';
 

@@ -1,7 +1,7 @@
 import { createStore, type StoreApi } from 'zustand/vanilla';
-import { keepIfSame, sameJson } from '../engine/same.ts';
 import { ContextError, isContextError, reasonOf } from '../errors.ts';
 import { createId } from '../fragment/id.ts';
+import { keepIfSame, sameJson } from '../graph/same.ts';
 import type { ChatRow as ChatInfo, ContextStore } from '../store/store.ts';
 
 /**

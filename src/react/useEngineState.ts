@@ -1,7 +1,7 @@
 import { useStore } from 'zustand';
 import type { ContextEngine } from '../engine/engine.ts';
-import { sameFields } from '../engine/same.ts';
 import type { EngineState } from '../engine/state.ts';
+import { sameFields } from '../graph/same.ts';
 import { useEngine } from './provider.tsx';
 
 /**
