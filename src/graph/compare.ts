@@ -1,4 +1,3 @@
-import { diffArrays } from 'diff';
 import type { ChatValue } from './graph.ts';
 
 /**
@@ -36,16 +35,10 @@ export function align<T>(
 ): Aligned<T>[] {
   const pairs: Aligned<T>[] = [];
   let [x, y] = [0, 0];
-  let [sameX, sameY] = [0, 0];
-  for (const { count, added, removed } of runsOf(a.map(said), b.map(said))) {
-    if (removed) sameX += count;
-    else if (added) sameY += count;
-    else {
-      pairs.push(...beside(a.slice(x, sameX), b.slice(y, sameY), kind));
-      for (const to = sameX + count; sameX < to; sameX += 1, sameY += 1)
-        pairs.push({ a: a[sameX] as T, b: b[sameY] as T, isSame: true });
-      [x, y] = [sameX, sameY];
-    }
+  for (const [sameX, sameY] of [...matches(a.map(said), b.map(said)), [a.length, b.length] as const]) {
+    pairs.push(...beside(a.slice(x, sameX), b.slice(y, sameY), kind));
+    if (sameX < a.length) pairs.push({ a: a[sameX] as T, b: b[sameY] as T, isSame: true });
+    [x, y] = [sameX + 1, sameY + 1];
   }
   return pairs;
 }
@@ -53,20 +46,51 @@ export function align<T>(
 /** The number of edits after which the rest is not aligned: ways that differ so much have nothing in common but by chance. */
 const MOST_EDITS = 2_000;
 
-/** Runs of removed, added and equal items, an equal one last; equal beginnings and ends are found in any case. */
-function runsOf(a: readonly string[], b: readonly string[]) {
+/** The indexes of equal items in both lists, in order; equal beginnings and ends are found in any case. */
+function matches(a: readonly string[], b: readonly string[]): (readonly [x: number, y: number])[] {
   let start = 0;
   while (start < a.length && a[start] === b[start]) start += 1;
   let end = 0;
   const most = Math.min(a.length, b.length) - start;
   while (end < most && a.at(-1 - end) === b.at(-1 - end)) end += 1;
-  const [left, right] = [a.slice(start, a.length - end), b.slice(start, b.length - end)];
-  const runs = diffArrays(left, right, { maxEditLength: MOST_EDITS });
-  return [run(start), ...(runs ?? [run(left.length, true), run(right.length, false, true)]), run(end)];
+  const within = snakes(a.slice(start, a.length - end), b.slice(start, b.length - end));
+  return [
+    ...a.slice(0, start).map((_, i) => [i, i] as const),
+    ...within.map(([x, y]) => [start + x, start + y] as const),
+    ...a.slice(a.length - end).map((_, i) => [a.length - end + i, b.length - end + i] as const),
+  ];
 }
 
-function run(count: number, removed = false, added = false) {
-  return { count, removed, added };
+/** How far a diagonal reaches, and its equal items, the last one first. */
+interface Reached {
+  readonly x: number;
+  readonly last: Match | undefined;
+}
+
+interface Match {
+  readonly at: readonly [x: number, y: number];
+  readonly before: Match | undefined;
+}
+
+/** Myers: how far each diagonal reaches with one more edit, until one reaches the end. */
+function snakes(a: readonly string[], b: readonly string[]): Match['at'][] {
+  const reached = new Map<number, Reached>([[1, { x: 0, last: undefined }]]);
+  for (let edits = 0; edits <= MOST_EDITS; edits += 1)
+    for (let k = -edits; k <= edits; k += 2) {
+      const [left, up] = [reached.get(k - 1), reached.get(k + 1)];
+      const isDown = up !== undefined && (!left || k === -edits || (k !== edits && left.x < up.x));
+      let { x, last } = (isDown ? up : left) as Reached;
+      if (!isDown) x += 1;
+      for (; x < a.length && x - k < b.length && a[x] === b[x - k]; x += 1)
+        last = { at: [x, x - k], before: last };
+      if (x >= a.length && x - k >= b.length) {
+        const found: Match['at'][] = [];
+        for (let match = last; match; match = match.before) found.push(match.at);
+        return found.toReversed();
+      }
+      reached.set(k, { x, last });
+    }
+  return [];
 }
 
 /** Different items, in pairs of one kind; an item without a partner stands alone. */
