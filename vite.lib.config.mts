@@ -19,14 +19,14 @@ const parts: readonly Part[] = [
   { name: 'fragments', loadedBy: ['src/core.ts'], sharedWith: 'src/reminders.ts' },
   { name: 'folds', loadedBy: ['src/engine/session.ts'], sharedWith: 'src/reminders.ts' },
   { name: 'prompt', loadedBy: ['src/ai/index.ts'], sharedWith: 'src/ai/local.ts' },
-  { name: 'messages', loadedBy: ['src/ai/turns.ts'], sharedWith: 'src/ai/local.ts' },
+  { name: 'messages', loadedBy: ['src/ai/request.ts'], sharedWith: 'src/ai/local.ts' },
   { name: 'usage', loadedBy: ['src/engine/session.ts'], sharedWith: 'src/tokens/index.ts' },
   { name: 'core', loadedBy: ['src/index.ts'], sharedWith: 'src/core.ts' },
   { name: 'react', loadedBy: ['src/index.ts'] },
   { name: 'ai', loadedBy: ['src/ai/index.ts'] },
   // Whoever loads the session is about to load the store.
   { name: 'chat', loadedBy: ['src/engine/session.ts', 'src/store/indexeddb/connection.ts'] },
-  { name: 'turns', loadedBy: ['src/ai/turns.ts'] },
+  { name: 'turns', loadedBy: ['src/ai/request.ts'] },
 ];
 
 function groupOf({ name, loadedBy, sharedWith }: Part, at: number): Rolldown.CodeSplittingGroup {

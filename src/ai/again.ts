@@ -50,7 +50,7 @@ function inPlace(
 ): Promise<void> {
   const stopped = (chat.isBusy || chat.resuming) && chat.stop();
   let earlier: readonly UIMessage[] = [];
-  return chat.line.run({
+  return chat.jobs.run({
     rank: 'first',
     prepare: async () => {
       await Promise.allSettled([stopped, chat.ready()]);

@@ -3,14 +3,14 @@ import type { ChatInit, ChatStatus, UIMessage, UIMessageChunk } from 'ai';
 import type { EngineState } from '../engine/state.ts';
 import { isContextError } from '../errors.ts';
 import { createId } from '../fragment/id.ts';
-import { Line, type Job } from './line.ts';
+import { busy, Jobs, type Job } from './jobs.ts';
 import { headOf, withId } from './list.ts';
 import { loadMore, loadTurns } from './load.ts';
 import type * as More from './more.ts';
 import {
   asParts,
-  busy,
   chatIdOf,
+  isDeleted,
   isMessage,
   QUEUED,
   type ChatHost,
@@ -26,13 +26,13 @@ import { saidOf } from './said.ts';
  * `request.ts` (a turn), `again.ts`, `queue.ts`, `calls.ts` and `resume.ts`.
  */
 export class BranchChat extends OurChat {
-  readonly line: Line = new Line(
+  readonly jobs: Jobs = new Jobs(
     () => this.ready().catch(() => {}),
     ({ rank }) => !this.isBusy && !this.resuming && !(rank === 'asked' && this.queue?.isHeld),
     () => this.#toolLoop(),
   );
   declare queue: Queue | undefined;
-  /** How many requests have a turn that is not saved yet, and how many sent messages have an answer that has not ended. */
+  /** How many requests wait for their answer to begin, and how many sent messages have an answer that has not ended. */
   #beginning = 0;
   #unanswered = 0;
   /** The read of a branch that is not active, and the search for questions that an earlier page left queued. */
@@ -78,7 +78,7 @@ export class BranchChat extends OurChat {
         host.options.onFinish?.({ ...event, message }, this);
       },
       sendAutomaticallyWhen: (state) =>
-        !this.isMute && (host.options.sendAutomaticallyWhen?.(state) ?? false),
+        !this.turn?.isMute && (host.options.sendAutomaticallyWhen?.(state) ?? false),
     };
     super(host, init, branchId);
     this.#wrapVerbs();
@@ -194,8 +194,8 @@ export class BranchChat extends OurChat {
   async #request(sent: SendOptions): Promise<ReadableStream<UIMessageChunk>> {
     this.#beginning += 1;
     const turns = this.ready().then(loadTurns);
-    const ask = await turns.then(({ begin }) => begin(this, sent)).finally(() => (this.#beginning -= 1));
-    return this.passOn(await ask());
+    const answer = turns.then(({ begin }) => begin(this, sent)).finally(() => (this.#beginning -= 1));
+    return this.passOn(await answer);
   }
 
   // ------------------------------------------------------------------ its verbs
@@ -233,21 +233,21 @@ export class BranchChat extends OurChat {
     const run = (): Promise<void> => this.say(message, options);
     // The AI SDK queues these itself.
     if (experimental_queue) return this.#working(() => this.ready().then(run, run));
-    if (!mayWait) return this.#working(() => this.line.run({ rank: message ? 'first' : 'last', run }));
+    if (!mayWait) return this.#working(() => this.jobs.run({ rank: message ? 'first' : 'last', run }));
     // In order, though the files of the one before may still be read. Without the code of the queue it is asked, but not kept.
     const placed = this.#placing.then(loadMore).then(
       (more) => this.#queueIn(more).add(message, options),
       (): Job => ({ rank: 'asked', run }),
     );
     this.#placing = placed;
-    return this.#working(async () => this.line.run(await placed));
+    return this.#working(async () => this.jobs.run(await placed));
   }
 
   /** Sends a message in its turn, behind what an earlier page left queued; without one, continues the last answer. */
   say(message: Message | undefined, options: Options): Promise<void> {
     this.list.leaveRemote();
     // What a deleted chat showed, or had queued, is no part of the chat that begins now.
-    if (this.engine.state.getState().error?.code === 'chat-deleted') {
+    if (isDeleted(this.engine)) {
       this.list.beginAnew();
       this.queue?.forgetLeft();
     }

@@ -3,9 +3,10 @@ import type { ContextEngine } from '../engine/engine.ts';
 import { ContextError } from '../errors.ts';
 import { sameJson } from '../graph/same.ts';
 import { keepList } from './again.ts';
+import { busy } from './jobs.ts';
 import { keyOf, put, withId } from './list.ts';
 import { callsIn, isToolPart, isWaiting, type ToolPart } from './message.ts';
-import { busy, isAsking, type OurChat } from './ourChat.ts';
+import { isAsking, type OurChat } from './ourChat.ts';
 import { keepMessage } from './turn.ts';
 
 type Verb = 'addToolOutput' | 'addToolApprovalResponse';
@@ -56,7 +57,7 @@ async function answerCall(chat: OurChat, verb: Verb, told: Result | Word, given:
   const before = listed ?? elsewhere?.message;
   if (!before) return;
   const key = elsewhere?.key ?? keyIn(chat, before);
-  chat.isMute = false;
+  if (chat.turn) chat.turn.isMute = false;
   if (chat.turn && chat.turn.key === key) {
     // The AI SDK writes on in a copy of the growing answer, and knows how to add to it.
     if (chat.turn.isOpen) {

@@ -5,7 +5,7 @@ import { expectEngine } from '../react/provider.tsx';
 import { BranchChat } from './branchChat.ts';
 import type { ContextChat, ContextChatOptions } from './contextChat.ts';
 import { loadMore, loadTurns } from './load.ts';
-import type { ChatHost } from './ourChat.ts';
+import { isDeleted, type ChatHost } from './ourChat.ts';
 
 /** The options of {@link createContextChats}: those of a chat, and the engine. */
 export interface ContextChatsOptions<M extends UIMessage = UIMessage> extends ContextChatOptions<M> {
@@ -168,10 +168,10 @@ export class Registry implements ContextChats, ChatHost, AttachedChat {
 
   sync(): void {
     const state = this.engine.state.getState();
-    const { status, error, branchId } = state;
-    const isDeleted = error?.code === 'chat-deleted';
-    if (isDeleted && !this.#isDeleted) void this.#each((chat) => chat.hasWork && chat.leave());
-    this.#isDeleted = isDeleted;
+    const { status, branchId } = state;
+    const wasDeleted = this.#isDeleted;
+    this.#isDeleted = isDeleted(this.engine);
+    if (this.#isDeleted && !wasDeleted) void this.#each((chat) => chat.hasWork && chat.leave());
     if (status !== 'ready') return;
     // A question may follow soon: load the code of turns.
     loadTurns().catch(() => {});

@@ -1,10 +1,10 @@
 import { Chat } from '@ai-sdk/react';
 import type { ChatInit, ChatRequestOptions, ChatStatus, ChatTransport, UIMessage, UIMessageChunk } from 'ai';
 import type { ContextEngine } from '../engine/engine.ts';
-import { ContextError } from '../errors.ts';
 import type { ContextChat, ContextChatOptions } from './contextChat.ts';
-import type { Line } from './line.ts';
+import { busy, type Jobs } from './jobs.ts';
 import { List } from './list.ts';
+import type { Turn } from './turn.ts';
 
 /** What the code of a chat's turns, queue and tool calls needs of it; the verbs are in `branchChat.ts`. */
 export abstract class OurChat extends Chat<UIMessage> implements ContextChat {
@@ -16,18 +16,16 @@ export abstract class OurChat extends Chat<UIMessage> implements ContextChat {
     'sendMessage' | 'regenerate' | 'stop' | 'resumeStream' | 'addToolOutput' | 'addToolApprovalResponse'
   >;
   readonly list: List;
-  abstract readonly line: Line;
+  abstract readonly jobs: Jobs;
   branchId: string | undefined;
   /** The id of the branch that a turn is just making, if it needs one: the chat is there when the branch is shown. */
   forkId = '';
   /** The growing answer, or the last one. */
-  turn: Growing | undefined;
+  turn: Turn | undefined;
   /** The turn that is just being saved, or the answer that is just being taken up. */
   opening: Promise<unknown> | undefined;
   /** Resolves when the server has said whether it still streams an answer; undefined while the chat asks no server. */
   resuming: Promise<unknown> | undefined;
-  /** Whether the last answer was empty: sending again automatically would loop. */
-  isMute = false;
   /** What to show of an answer while it is read: a continued answer is shown with its earlier words. */
   asShown: (message: UIMessage, shown: UIMessage | undefined) => UIMessage = (message) => message;
   /** Takes an answer before it is read: the chats behind `withContext` read it with a second one. */
@@ -86,7 +84,7 @@ export abstract class OurChat extends Chat<UIMessage> implements ContextChat {
 
   /** Called when the chat may have become idle: the next request may begin, and the list may follow its branch. */
   moved(): void {
-    this.line.look();
+    this.jobs.look();
     this.host.sync();
   }
 
@@ -132,18 +130,6 @@ export interface ChatHost {
   sync(): void;
 }
 
-/** The answer of a chat, see `turn.ts`. */
-export interface Growing {
-  readonly id: string;
-  readonly key: string;
-  /** Whether the answer still grows; false as soon as its end is being saved. */
-  readonly isOpen: boolean;
-  /** Whether the end is saved. */
-  readonly isSettled: boolean;
-  readonly settled: Promise<void>;
-  savePoint(): Promise<void>;
-}
-
 /** The queue, as a turn and other chats see it, see `queue.ts`. */
 export interface Waiting {
   /** The questions that will be asked, oldest first; the same array until they change. */
@@ -161,15 +147,14 @@ export interface Waiting {
 
 export const QUEUED = 'queued';
 
-/** The error where a second request would work on an answer that still grows. */
-export function busy(details?: { readonly id: string }): ContextError {
-  const message = 'An answer still grows here or in another tab. Wait for it or stop it.';
-  return new ContextError('busy', message, details && { details });
-}
-
 /** Whether an answer is requested or grows. */
 export function isAsking({ status }: { readonly status: ChatStatus }): boolean {
   return status === 'submitted' || status === 'streaming';
+}
+
+/** Whether the chat is deleted, here or in another tab, and not begun anew. */
+export function isDeleted(engine: ContextEngine): boolean {
+  return engine.state.getState().error?.code === 'chat-deleted';
 }
 
 /** The AI SDK's own copy of the growing answer, which it made before the request and writes into until the answer ends. */

@@ -5,9 +5,9 @@ import { expectEngine } from '../react/provider.tsx';
 import { BranchChat } from './branchChat.ts';
 import { keyOf } from './list.ts';
 import { isToolPart, isWaiting, type Part } from './message.ts';
-import type { ChatHost } from './ourChat.ts';
+import { isDeleted, type ChatHost } from './ourChat.ts';
 import type { ReconnectOptions, SendOptions } from './contextChat.ts';
-import { isDeleted, keepMessage } from './turn.ts';
+import { keepMessage } from './turn.ts';
 
 /** An app's own chat, with a transport of ours. */
 interface ForeignChat {

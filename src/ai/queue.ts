@@ -1,8 +1,8 @@
 import { convertFileListToFileUIParts, type ChatRequestOptions, type UIMessage } from 'ai';
 import { createId } from '../fragment/id.ts';
 import { checkMessage } from '../fragment/message.ts';
+import type { Job } from './jobs.ts';
 import { sameItems } from '../graph/same.ts';
-import type { Job } from './line.ts';
 import { keyOf, withId } from './list.ts';
 import { asJson, waitsForPage } from './message.ts';
 import { copyIn, isAsking, QUEUED, type Message, type OurChat, type Waiting, type Words } from './ourChat.ts';
@@ -69,7 +69,7 @@ export class Queue implements Waiting {
   #set(questions: readonly Question[]): void {
     this.#questions = questions;
     this.#chat.list.touch();
-    this.#chat.line.look();
+    this.#chat.jobs.look();
   }
 
   /**
@@ -86,7 +86,7 @@ export class Queue implements Waiting {
       if (now && isSavable(now)) this.#say(question, now);
       if (!now && isOfNow) this.#forget(question);
     }
-    chat.line.look();
+    chat.jobs.look();
     return others;
   }
 
@@ -154,7 +154,7 @@ export class Queue implements Waiting {
   pass(): boolean {
     const isHeld = this.isHeld && !isAsking(this.#chat) && this.waiting.length > 0;
     this.#passed = this.#asking();
-    this.#chat.line.look();
+    this.#chat.jobs.look();
     return isHeld;
   }
 
@@ -209,7 +209,7 @@ export class Queue implements Waiting {
   /** Called when the chat has changed, here or in another tab. */
   followed(all: readonly Question[] = this.#questions): void {
     // A question that was asked is over, as soon as the list has it; one that was left at the end of another branch stays there.
-    const { engine, branchId, line, list } = this.#chat;
+    const { engine, branchId, jobs, list } = this.#chat;
     const isAsked = ({ isLeft, message }: Question): boolean => {
       const node = engine.node(message.id);
       const isElsewhere = isLeft && node && engine.branchHolding(node.key) !== branchId;
@@ -217,7 +217,7 @@ export class Queue implements Waiting {
     };
     const asked = all.filter(isAsked);
     const open = all.filter((one) => !asked.includes(one) && (!one.isLeft || this.#isHere(one)));
-    if (sameItems(open, this.#questions)) line.look();
+    if (sameItems(open, this.#questions)) jobs.look();
     else this.#set(open);
     for (const question of asked) this.#write(question, true);
   }

@@ -9,18 +9,18 @@ import type { PrepareRequest, RequestNote, SendOptions } from './contextChat.ts'
 import { lazily } from './lazy.ts';
 import { keyOf, put, sameMessage, withId } from './list.ts';
 import { hasWords, type Part } from './message.ts';
-import { chatIdOf, type OurChat } from './ourChat.ts';
+import { chatIdOf, copyIn, type ChatHost, type OurChat } from './ourChat.ts';
 import { saidOf } from './said.ts';
 import { Turn, type Call, type Named } from './turn.ts';
 
 type Answer = ReadableStream<UIMessageChunk>;
 
-/** Saves the turn that a request of the AI SDK asks for. Resolves to a function that sends the request to the transport. */
-export async function begin(chat: OurChat, sent: SendOptions): Promise<() => Promise<Answer>> {
+/** Saves the turn that a request of the AI SDK asks for, and sends the request to the transport. */
+export async function begin(chat: OurChat, sent: SendOptions): Promise<Answer> {
   const { host } = chat;
   // A result that is just being given to a tool call is already in the list but not saved yet. The plan would take that message
   // for another version, so wait for the save. Do not wait for an answer that was taken up meanwhile: it may grow for long, and
-  // the AI SDK could no longer stop it once another request has begun. `Turn.open()` refuses this request then.
+  // the AI SDK could no longer stop it once another request has begun. `beginTurn()` refuses this request then.
   const ends = (): unknown => !chat.turn?.isOpen && chat.settled();
   do await Promise.allSettled([ends(), ...chat.writes, ...host.writes]);
   while (chat.writes.size + host.writes.size > 0);
@@ -29,24 +29,31 @@ export async function begin(chat: OurChat, sent: SendOptions): Promise<() => Pro
   const seam = turn.answer && (await loadSeam().catch(() => undefined));
   const cut = turn.read() ?? turn.answer;
   chat.asShown = (message) => (host.isOwn && seam?.joinAt(message, cut)) || message;
-  return async () => {
-    if (turn.answer) await seam?.keepPlace(turn.engine, turn.key, turn.answer);
-    return request(turn, { ...sent, chatId: chatIdOf(host) });
-  };
+  if (turn.answer) await seam?.keepPlace(turn.engine, turn.key, turn.answer);
+  return passOn(turn, sent.abortSignal, () => ask(host, turn, { ...sent, chatId: chatIdOf(host) }));
 }
 
 const loadSeam = lazily(() => import('./seam.ts'));
 
 /** Saves the turn that a list asks for, on a new branch where the list differs from its branch, and moves the chat there. */
 export async function beginTurn(chat: OurChat, named: Named, given?: readonly UIMessage[]): Promise<Turn> {
-  const { list } = chat;
+  const { engine, list } = chat;
   const asked = given ?? withOwnIds(list);
   chat.branchId = branchOf(chat);
   try {
-    const opening = new Turn(chat, asked, named).open();
-    chat.opening = opening;
-    const turn = await opening;
-    void turn.settled.then(() => chat.moved());
+    const turn = new Turn(chat, asked, named);
+    chat.forkId = turn.forkId;
+    // Another tab shows the left questions, too, and may ask them now.
+    await (chat.opening = turn.save(chat.queue?.hasPlaced));
+    chat.branchId = turn.branchId;
+    refreshCopy(chat, turn.answer, asked);
+    chat.queue?.turned();
+    const stop = engine.subscribe((event) => {
+      const isOwn = event.type === 'branch' && event.action === 'delete' && event.id === turn.branchId;
+      // The answer was deleted with its branch.
+      if (isOwn && engine.siblings(turn.key).index === -1) void chat.leave();
+    });
+    void turn.settled.then(() => (stop(), chat.moved()));
     return (chat.turn = turn);
   } catch (error) {
     // After `invalid-messages` and `busy` the list must show what is saved again. After any other error it stays, so that the
@@ -59,7 +66,16 @@ export async function beginTurn(chat: OurChat, named: Named, given?: readonly UI
       list.now = growing ? put(list.saved, growing) : list.saved;
     }
     throw error;
+  } finally {
+    chat.forkId = '';
   }
+}
+
+/** Gives the AI SDK's copy of a continued answer what another tab has saved in it meanwhile. */
+function refreshCopy(chat: OurChat, answer: UIMessage | undefined, asked: readonly UIMessage[]): void {
+  const [copy, was] = [copyIn(chat), withId(asked, answer?.id)];
+  if (answer && was && copy?.id === answer.id && !sameMessage(answer, was))
+    copy.parts = answer.parts.map((part) => ({ ...part }));
 }
 
 /** The branch that a turn goes to: that of its chat, or where a join merged it, the one that holds the chat's messages. */
@@ -83,31 +99,20 @@ function withOwnIds(list: OurChat['list']): readonly UIMessage[] {
   return list.now;
 }
 
-/** Sends the request of an opened turn as soon as all that the model is to read is saved, and relays its answer. */
-function request(turn: Turn, sent: SendOptions): Promise<Answer> {
-  const { engine, host, key } = turn;
-  const ask = async (): Promise<Answer> => {
-    await wordsBefore(turn);
-    await Promise.allSettled(host.writes);
-    sent.abortSignal?.throwIfAborted();
-    const { branchId } = turn;
-    const source = await engine.resolve({ at: key, signal: sent.abortSignal });
-    // A reserved answer is not among the versions yet: then all of them are earlier.
-    const { index, keys } = engine.siblings(key);
-    const note: RequestNote = {
-      branch: engine.state.getState().branches.find((one) => one.id === branchId)?.name ?? engine.branch,
-      branchId,
-      answerId: turn.id,
-      answerKey: key,
-      attempt: index >= 0 ? index : keys.length,
-    };
-    return send(host, sent, note, {
-      ...source,
-      parentKey: engine.node(key)?.parentKey ?? null,
-      call: turn.call,
-    });
-  };
-  return passOn(turn, sent.abortSignal, ask);
+/** Sends the request of a turn as soon as all that the model is to read is saved. */
+async function ask(host: ChatHost, turn: Turn, sent: SendOptions): Promise<Answer> {
+  const { branchId, call, engine, id: answerId, key: answerKey } = turn;
+  await wordsBefore(turn);
+  await Promise.allSettled(host.writes);
+  sent.abortSignal?.throwIfAborted();
+  const source = await engine.resolve({ at: answerKey, signal: sent.abortSignal });
+  // A reserved answer is not among the versions yet: then all of them are earlier.
+  const { index, keys } = engine.siblings(answerKey);
+  const attempt = index >= 0 ? index : keys.length;
+  const branch = engine.state.getState().branches.find(({ id }) => id === branchId)?.name ?? engine.branch;
+  const note: RequestNote = { branch, branchId, answerId, answerKey, attempt };
+  const parentKey = engine.node(answerKey)?.parentKey ?? null;
+  return send(host, sent, note, { ...source, parentKey, call });
 }
 
 /** What a request needs of the chats. */

@@ -5,10 +5,10 @@ import { onLeaving } from '../engine/leaving.ts';
 import { createId } from '../fragment/id.ts';
 import type { MessageStatus } from '../graph/graph.ts';
 import type { NodeInfo } from '../graph/messages.ts';
+import { busy } from './jobs.ts';
+import { headOf, keyOf, put, sameMessage, withId, type List } from './list.ts';
 import { sameJson } from '../graph/same.ts';
-import { headOf, keyOf, put, sameMessage, withId } from './list.ts';
 import { asJson, callsIn, hasWords, isWaiting, longer } from './message.ts';
-import { busy, copyIn, type ChatHost, type Growing, type OurChat } from './ourChat.ts';
 
 /** How often the words of a growing answer are handed to the engine, in ms; the engine decides how often it writes them. */
 const DRAFT_INTERVAL = 100;
@@ -30,9 +30,8 @@ export interface Call extends Pick<CallFacts, 'startedAt'> {
  * saved; a store that refuses is the engine's concern. An answer in the middle of a conversation is continued as a version of
  * itself.
  */
-export class Turn implements Growing {
+export class Turn {
   readonly engine: ContextEngine;
-  readonly host: ChatHost;
   readonly key: string;
   id: string;
   /** The branch that the answer grows on. */
@@ -44,9 +43,11 @@ export class Turn implements Growing {
   /** Resolves when the end of the answer is saved, or held in memory where the disk refuses. Never rejects. */
   readonly settled: Promise<void>;
   isSettled = false;
+  /** Whether the answer has ended without a new word: sending again automatically would loop. */
+  isMute = false;
   call: Call | undefined;
 
-  readonly #chat: OurChat;
+  readonly #list: List;
   readonly #asked: readonly UIMessage[];
   readonly #plan: TurnPlan;
   /** Whether the continued answer was complete: it stays so until a word is added. */
@@ -56,15 +57,14 @@ export class Turn implements Growing {
   #end: Promise<void> | undefined;
   #settle: () => void = () => {};
 
-  constructor(chat: OurChat, asked: readonly UIMessage[], { messageId, answerId = createId() }: Named) {
-    const plan = planTurn(chat, asked, messageId);
-    this.engine = chat.engine;
-    this.host = chat.host;
-    this.branchId = chat.branchId as string;
+  constructor(place: Place, asked: readonly UIMessage[], { messageId, answerId = createId() }: Named) {
+    const plan = planTurn(place, asked, messageId);
+    this.engine = place.engine;
+    this.branchId = place.branchId as string;
     this.answer = plan.answer;
     this.key = (plan.isInPlace && plan.answerKey) || `key:${createId()}`;
     this.id = plan.answer?.id ?? answerId;
-    this.#chat = chat;
+    this.#list = place.list;
     this.#asked = asked;
     this.#plan = plan;
     this.settled = new Promise((resolve) => (this.#settle = resolve));
@@ -72,53 +72,30 @@ export class Turn implements Growing {
 
   // ------------------------------------------------------------------ it is saved
 
-  /** Resolves when the turn is saved. */
-  async open(): Promise<this> {
-    const { engine } = this;
-    await this.#save();
-    const stops = [
-      onLeaving(() => void this.#keep('streaming')),
-      engine.subscribe((event) => {
-        const isOwn = event.type === 'branch' && event.action === 'delete' && event.id === this.branchId;
-        // The answer was deleted with its branch.
-        if (isOwn && engine.siblings(this.key).index === -1) void this.#chat.leave();
-      }),
-    ];
-    void this.settled.then(() => stops.forEach((stop) => stop()));
-    return this;
+  /** Saves the turn; `isSole`: refuses with `busy` while another tab begins one. */
+  async save(isSole: boolean | undefined): Promise<void> {
+    const { answerKey, isInPlace } = this.#plan;
+    if (answerKey !== undefined) this.#expectSettled(answerKey);
+    if (isInPlace && this.answer) await this.#goOn(this.answer);
+    else await this.#ask(isSole);
+    this.branchId = this.#landing();
+    this.#takeIn();
+    void this.settled.then(onLeaving(() => void this.#keep('streaming')));
   }
 
-  /** Saves the turn, and moves its chat to the branch that holds it. */
-  async #save(): Promise<void> {
-    const chat = this.#chat;
-    chat.forkId = this.forkId;
-    try {
-      const { answerKey, isInPlace } = this.#plan;
-      if (answerKey !== undefined) this.#expectSettled(answerKey);
-      if (isInPlace && this.answer) await this.#goOn(this.answer);
-      else await this.#ask();
-      chat.branchId = this.branchId = this.#landing();
-      this.#takeIn();
-      chat.queue?.turned();
-    } finally {
-      chat.forkId = '';
-    }
-  }
-
-  async #ask(): Promise<void> {
-    const { engine, id, key, forkId } = this;
+  async #ask(isSole: boolean | undefined): Promise<void> {
+    const { answer, branchId: branch, engine, forkId, id, key } = this;
     const { fresh, keys } = this.#plan;
-    const options = {
-      branch: this.branchId,
+    await engine.ask(fresh.map(asJson), {
+      branch,
       forkId,
       id,
       key,
       parentId: keys.at(-1) ?? null,
-      answer: this.answer && asJson(this.answer),
-      // Another tab may continue the same answer at this moment, or ask the left questions, which it shows, too.
-      isSole: fresh.length === 0 || this.#chat.queue?.hasPlaced,
-    };
-    await engine.ask(fresh.map(asJson), options);
+      answer: answer && asJson(answer),
+      // Another tab may continue the same answer at this moment.
+      isSole: isSole || fresh.length === 0,
+    });
   }
 
   /** Opens an answer's node to grow again, from the words saved by then: another tab may have answered a tool call in it. */
@@ -143,21 +120,19 @@ export class Turn implements Growing {
 
   /** Updates the chat's list to the saved conversation up to the answer; earlier messages that the chat has loaded stay. */
   #takeIn(): void {
+    const list = this.#list;
     const { answer, engine } = this;
-    const { list } = this.#chat;
-    const conversation = this.#plan.isInPlace ? undefined : conversationOf(engine, this.#plan);
-    const before = engine.node(this.#plan.keys[0] ?? '')?.parentId ?? null;
+    const { fresh, isInPlace, kept, keys } = this.#plan;
+    const saved = kept.map((message, i) => savedAs(engine, message, keys[i]));
+    const conversation = isInPlace ? [] : [...saved, ...fresh];
+    const before = engine.node(keys[0] ?? '')?.parentId ?? null;
     const start = list.saved.findIndex(({ id }) => id === before) + 1;
-    if (conversation) list.saved = [...list.saved.slice(0, start), ...conversation];
+    if (!isInPlace) list.saved = [...list.saved.slice(0, start), ...conversation];
     if (answer) list.saved = put(list.saved, answer);
     list.followed = [];
     // A saved message may differ from the sent one: another tab added a tool result, or JSON can't hold a value.
-    list.renew(this.#asked, conversation ?? []);
+    list.renew(this.#asked, conversation);
     if (answer && withId(list.now, answer.id)) list.now = put(list.now, answer);
-    const copy = copyIn(this.#chat);
-    const asked = withId(this.#asked, answer?.id);
-    if (answer && copy?.id === answer.id && asked && !sameMessage(answer, asked))
-      copy.parts = answer.parts.map((part) => ({ ...part }));
   }
 
   /** Names the answer: a new answer takes its server's id, if its conversation has no message of that id. */
@@ -173,7 +148,7 @@ export class Turn implements Growing {
   }
 
   read(): UIMessage | undefined {
-    const grown = this.#chat.list.now.findLast(({ id }) => id === this.id);
+    const grown = this.#list.now.findLast(({ id }) => id === this.id);
     // A server may begin a cut answer anew: its version counts once it is longer.
     return grown && longer(this.answer, grown);
   }
@@ -220,19 +195,18 @@ export class Turn implements Growing {
     usage: Readonly<Record<string, unknown>> | undefined,
   ): Promise<void> {
     clearTimeout(this.#timer);
-    const { engine, key, id, answer, call } = this;
-    const facts = call && { ...call, ms: Date.now() - call.startedAt, status: how };
-    const status = how === 'complete' ? how : 'interrupted';
+    const { answer, call, engine, id, key } = this;
     const read = this.#words();
     // An answer that was complete stays so if Continue brought no word.
     const said = read ?? (this.#isWhole ? answer : undefined);
-    const isMute = sameJson(answer?.parts, said?.parts);
-    const message = read ?? (status === 'complete' ? this.#wordless() : undefined) ?? said;
-    this.#show(message, isMute);
+    this.isMute = sameJson(answer?.parts, said?.parts);
+    const message = read ?? (how === 'complete' ? this.#wordless() : undefined) ?? said;
+    this.#show(message);
     const words = message ?? { id, role: 'assistant', parts: [] };
-    const now = isMute && this.#isWhole ? 'complete' : status;
+    const isWhole = how === 'complete' || (this.isMute && this.#isWhole);
+    const facts = call && { ...call, ms: Date.now() - call.startedAt, status: how };
     try {
-      await keepMessage(engine, key, words, now, facts);
+      await keepMessage(engine, key, words, isWhole ? 'complete' : 'interrupted', facts);
       if (usage) await engine.trackUsage(usage);
     } catch {
       // The engine has reported the failure, and the page shows the answer.
@@ -240,9 +214,8 @@ export class Turn implements Growing {
   }
 
   /** Shows what is saved: a server may have sent an answer anew with less in it. */
-  #show(message: UIMessage | undefined, isMute: boolean): void {
-    const { list } = this.#chat;
-    this.#chat.isMute = isMute;
+  #show(message: UIMessage | undefined): void {
+    const list = this.#list;
     if (message) list.saved = put(list.saved, message);
     if (message && withId(list.now, this.id)) list.now = put(list.now, message);
     if (!message && !this.answer && list.now.at(-1)?.id === this.id) list.now = list.now.slice(0, -1);
@@ -256,15 +229,17 @@ export class Turn implements Growing {
   }
 }
 
+/** Where a turn begins: the list that asks for it, and its branch. */
+interface Place {
+  readonly engine: ContextEngine;
+  readonly branchId: string | undefined;
+  readonly list: List;
+}
+
 /** What a request names: an answer to continue, and an id that was reserved for a new one. */
 export interface Named {
   readonly messageId?: string | undefined;
   readonly answerId?: string | undefined;
-}
-
-/** Whether the chat is deleted, here or in another tab, and not begun anew. */
-export function isDeleted(engine: ContextEngine): boolean {
-  return engine.state.getState().error?.code === 'chat-deleted';
 }
 
 /** Hands new words to the engine, without values that JSON can't hold, such as a function in a tool's output. */
@@ -303,8 +278,8 @@ interface TurnPlan {
 }
 
 /** Compares a list with what is saved. An answer that the request names, or at the end of the list, is continued. */
-function planTurn(chat: OurChat, list: readonly UIMessage[], messageId?: string): TurnPlan {
-  const { engine, branchId } = chat;
+function planTurn(place: Place, list: readonly UIMessage[], messageId: string | undefined): TurnPlan {
+  const { engine, branchId } = place;
   const spoken = list.filter(
     (message) => message.role !== 'assistant' || hasWords(message) || keyOf(engine, message.id, branchId),
   );
@@ -312,14 +287,14 @@ function planTurn(chat: OurChat, list: readonly UIMessage[], messageId?: string)
   const before = at === -1 ? spoken : spoken.slice(0, at);
   const keys: string[] = [];
   for (const message of before) {
-    const key = keysAt(chat, message, keys.at(-1) ?? null).find((one) => says(chat, one, message));
+    const key = keysAt(place, message, keys.at(-1) ?? null).find((one) => says(place, one, message));
     if (key === undefined) break;
     keys.push(key);
   }
   const fresh = before.slice(keys.length);
   const answer = spoken[at];
-  const there = answer && fresh.length === 0 ? keysAt(chat, answer, keys.at(-1) ?? null) : [];
-  const answerKey = there.find((key) => answer && says(chat, key, answer)) ?? there[0];
+  const there = answer && fresh.length === 0 ? keysAt(place, answer, keys.at(-1) ?? null) : [];
+  const answerKey = there.find((key) => answer && says(place, key, answer)) ?? there[0];
   const isEarlier = at === spoken.length - 1 && headOf(engine, branchId) !== answerKey;
   const isInPlace = answerKey !== undefined && !isEarlier;
   return { kept: before.slice(0, keys.length), keys, fresh, answer, answerKey, isInPlace };
@@ -332,7 +307,7 @@ function answerIndex(list: readonly UIMessage[], messageId: string | undefined):
 }
 
 /** The keys of messages with this id whose parent is `parentKey` (null: at the beginning), those of the branch first. */
-function keysAt({ engine, branchId, list }: OurChat, { id }: UIMessage, parentKey: string | null): string[] {
+function keysAt({ engine, branchId, list }: Place, { id }: UIMessage, parentKey: string | null): string[] {
   const isHere = (node: NodeInfo): boolean =>
     node.parentKey === parentKey ||
     shownBefore(engine, node) === parentKey ||
@@ -341,7 +316,7 @@ function keysAt({ engine, branchId, list }: OurChat, { id }: UIMessage, parentKe
 }
 
 /** Whether the message under a key has this content, now or as the chat knows it: another tab's change since must stay. */
-function says({ engine, branchId, list }: OurChat, key: string, message: UIMessage): boolean {
+function says({ engine, branchId, list }: Place, key: string, message: UIMessage): boolean {
   const nodes = engine.nodesOf(message.id, branchId);
   const known = withId(list.saved, message.id);
   if (known && nodes[0]?.key === key && sameMessage(known, message)) return true;
@@ -355,11 +330,8 @@ function shownBefore(engine: ContextEngine, { parentKey }: NodeInfo): string | n
   return node && node.parts === 0 && node.status !== 'complete' ? shownBefore(engine, node) : parentKey;
 }
 
-/** The conversation of a plan as it is saved now, with tool results that others gave meanwhile. */
-function conversationOf(engine: ContextEngine, { kept, keys, fresh }: TurnPlan): UIMessage[] {
-  const now = kept.map((message, i) => {
-    const saved = engine.message(keys[i] as string);
-    return saved && !sameMessage(saved, message) ? saved : message;
-  });
-  return [...now, ...fresh];
+/** A message as it is saved now, with tool results that others gave meanwhile. */
+function savedAs(engine: ContextEngine, message: UIMessage, key = ''): UIMessage {
+  const saved = engine.message(key);
+  return saved && !sameMessage(saved, message) ? saved : message;
 }

@@ -111,7 +111,7 @@ const branches = async (): Promise<number> => (await data.listBranches('c')).len
 beforeAll(async () => {
   // Lazy code takes real time to load, which the test's clock does not know.
   await Promise.all([
-    import('../../src/ai/turns.ts'),
+    import('../../src/ai/request.ts'),
     import('../../src/ai/more.ts'),
     import('../../src/engine/session.ts'),
     import('../../src/store/memoryTables.ts'),

@@ -41,7 +41,7 @@ export async function visit(
   cleanup();
   // What an app loads by and by is here already, so that both are as quick.
   await Promise.all([
-    import('../../src/ai/turns.ts'),
+    import('../../src/ai/request.ts'),
     import('../../src/ai/more.ts'),
     import('../../src/engine/session.ts'),
     import('../../src/store/memoryTables.ts'),

@@ -1,3 +1,5 @@
+import { ContextError } from '../errors.ts';
+
 /** One request of a chat, in its turn. */
 export interface Job {
   /**
@@ -15,7 +17,7 @@ export interface Job {
  * led to, has ended. Nothing awaits between the check that the chat is idle and the request, so no other request can begin in
  * between.
  */
-export class Line {
+export class Jobs {
   readonly #ready: () => Promise<void>;
   readonly #isFree: (job: Job) => boolean;
   /** Resolves when a tool loop that an answer led to has begun. */
@@ -75,4 +77,10 @@ interface Waiting extends Job {
   prepared?: Promise<unknown>;
   readonly resolve: () => void;
   readonly reject: (error: unknown) => void;
+}
+
+/** The error where a second request would work on an answer that still grows. */
+export function busy(details?: { readonly id: string }): ContextError {
+  const message = 'An answer still grows here or in another tab. Wait for it or stop it.';
+  return new ContextError('busy', message, details && { details });
 }
