@@ -249,7 +249,7 @@ export class BranchChat extends OurChat {
     // What a deleted chat showed, or had queued, is no part of the chat that begins now.
     if (isDeleted(this.engine)) {
       this.list.beginAnew();
-      this.queue?.forgetLeft();
+      this.queue = undefined;
     }
     this.queue?.placeLeft();
     return this.own.sendMessage(message, options);

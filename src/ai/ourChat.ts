@@ -11,10 +11,7 @@ export abstract class OurChat extends Chat<UIMessage> implements ContextChat {
   readonly host: ChatHost;
   readonly engine: ContextEngine;
   /** The AI SDK's own verbs. */
-  readonly own: Pick<
-    Chat<UIMessage>,
-    'sendMessage' | 'regenerate' | 'stop' | 'resumeStream' | 'addToolOutput' | 'addToolApprovalResponse'
-  >;
+  readonly own: Pick<Chat<UIMessage>, Verb>;
   readonly list: List;
   abstract readonly jobs: Jobs;
   branchId: string | undefined;
@@ -41,8 +38,7 @@ export abstract class OurChat extends Chat<UIMessage> implements ContextChat {
     this.engine = host.engine;
     this.branchId = branchId;
     this.list = new List(host.engine, this.state, init.messages ?? []);
-    const { sendMessage, regenerate, stop, resumeStream, addToolOutput, addToolApprovalResponse } = this;
-    this.own = { sendMessage, regenerate, stop, resumeStream, addToolOutput, addToolApprovalResponse };
+    this.own = { ...(this as Pick<Chat<UIMessage>, Verb>) };
   }
 
   get waiting(): readonly UIMessage[] {
@@ -111,6 +107,14 @@ export abstract class OurChat extends Chat<UIMessage> implements ContextChat {
 
 const NONE: readonly never[] = [];
 
+type Verb =
+  | 'sendMessage'
+  | 'regenerate'
+  | 'stop'
+  | 'resumeStream'
+  | 'addToolOutput'
+  | 'addToolApprovalResponse';
+
 /** A message as it is handed to `sendMessage()`. */
 export type Message = NonNullable<Parameters<Chat<UIMessage>['sendMessage']>[0]>;
 
@@ -120,10 +124,10 @@ export interface ChatHost {
   /** The app's current options. */
   readonly options: ContextChatOptions;
   readonly transport: ChatTransport<UIMessage>;
-  /** Whether a person sees these chats' lists; false for the chats behind {@link withContext}. */
-  readonly isOwn: boolean;
   /** Tool results given in any chat, outside of a streaming answer, that are not saved yet. */
   readonly writes: Set<PromiseLike<unknown>>;
+  /** Whether a person sees these chats' lists; false for the chats behind {@link withContext}. */
+  readonly isOwn: boolean;
   /** All chats, the one that is shown first. */
   all(): readonly OurChat[];
   /** Updates the chats from the engine: a branch may have moved while its chat was busy. */
@@ -141,8 +145,8 @@ export interface Waiting {
   leave(): void;
   sayAnew(message: Message, options: ChatRequestOptions | undefined): Promise<boolean> | undefined;
   placeLeft(id?: string): void;
-  /** Called after a turn was saved: its questions leave the queue, and the others move to the turn's branch. */
-  turned(): void;
+  /** Called when the chat has changed, here or in another tab: what was asked leaves the queue, the rest is on the chat's branch. */
+  followed(): void;
 }
 
 export const QUEUED = 'queued';

@@ -1,4 +1,5 @@
 import { convertFileListToFileUIParts, type ChatRequestOptions, type UIMessage } from 'ai';
+import { keepIfSame, sameItems } from '../engine/same.ts';
 import { createId } from '../fragment/id.ts';
 import { checkMessage } from '../fragment/message.ts';
 import type { Job } from './jobs.ts';
@@ -25,9 +26,9 @@ export class Queue implements Waiting {
   readonly #chat: OurChat;
   /** The questions queued here or left by an earlier page, oldest first. */
   #questions: readonly Question[] = [];
-  /** The last value of `waiting`, returned again while it is equal. */
+  /** The last values of `waiting` and `behind()`, returned again while they are equal. */
   #waiting: readonly UIMessage[] = [];
-  #behind: { readonly list: readonly UIMessage[]; readonly all: UIMessage[] } | undefined;
+  #behind: readonly UIMessage[] = [];
   /** The id of the answer whose waiting tool call the person passed over by sending something else. */
   #passed: string | undefined;
   /** Checks again whether another tab still holds some of them. */
@@ -40,16 +41,15 @@ export class Queue implements Waiting {
   // ------------------------------------------------------------------ what is shown
 
   get waiting(): readonly UIMessage[] {
-    const now = this.#shown().flatMap(({ isLeft, message }) => (isLeft ? [] : message));
-    return (this.#waiting = sameItems(this.#waiting, now) ? this.#waiting : now);
+    const own = this.#shown().filter(({ isLeft }) => !isLeft);
+    return (this.#waiting = keepIfSame(this.#waiting, own.map(messageOf)));
   }
 
-  /** A list with the queued questions behind it; the same array for the same list and queue. */
+  /** A list with the queued questions behind it. */
   behind(list: UIMessage[]): UIMessage[] {
-    const all = [...list, ...this.#shown().map(({ message }) => message)];
-    if (all.length === list.length) return list;
-    const known = this.#behind?.list === list && sameItems(this.#behind.all, all) ? this.#behind : undefined;
-    return (this.#behind = known ?? { list, all }).all;
+    const shown = this.#shown().map(messageOf);
+    if (shown.length === 0) return list;
+    return (this.#behind = keepIfSame(this.#behind, [...list, ...shown])) as UIMessage[];
   }
 
   /** The questions that wait: one that is being asked is in the list. */
@@ -129,7 +129,7 @@ export class Queue implements Waiting {
     } = given as Words;
     const said = text === undefined ? [] : [{ type: 'text' as const, text }];
     const all = parts ?? [...(await convertFileListToFileUIParts(files as FileList | undefined)), ...said];
-    const known = [...chat.list.now, ...this.#questions.map(({ message }) => message)];
+    const known = [...chat.list.now, ...this.#questions.map(messageOf)];
     const isTaken = id !== own && (chat.engine.node(id) ?? withId(known, id)) !== undefined;
     const queued = { ...rest, id: isTaken ? createId() : id, role, parts: all, metadata };
     savableOf(queued);
@@ -193,20 +193,6 @@ export class Queue implements Waiting {
     this.#set(this.#questions);
   }
 
-  /** Drops the questions that were left in a chat that is deleted. */
-  forgetLeft(): void {
-    this.#questions = this.#questions.filter(({ isLeft }) => !isLeft);
-  }
-
-  /** Called after a turn of this chat: its questions are over, and the others move to its branch. */
-  turned(): void {
-    this.followed();
-    const { branchId } = this.#chat;
-    for (const question of this.#questions)
-      if (!question.isLeft && this.#branchOf(question) !== branchId) this.#write(question);
-  }
-
-  /** Called when the chat has changed, here or in another tab. */
   followed(all: readonly Question[] = this.#questions): void {
     // A question that was asked is over, as soon as the list has it; one that was left at the end of another branch stays there.
     const { engine, branchId, jobs, list } = this.#chat;
@@ -220,6 +206,8 @@ export class Queue implements Waiting {
     if (sameItems(open, this.#questions)) jobs.look();
     else this.#set(open);
     for (const question of asked) this.#write(question, true);
+    for (const question of open)
+      if (!question.isLeft && question.branchId !== branchId) this.#write(question);
   }
 
   // ------------------------------------------------------------------ what is kept
@@ -230,7 +218,6 @@ export class Queue implements Waiting {
     try {
       await this.writing;
       const before = await engine.fieldsOf(QUEUED);
-      if (Object.keys(before).length === 0) return;
       const held = await engine.store.held(engine.chatId);
       // Read the fields again: another tab removes the field of a question it has asked before it releases the lock.
       const now = Object.entries(await engine.fieldsOf(QUEUED));
@@ -249,18 +236,16 @@ export class Queue implements Waiting {
     }
   }
 
-  /** Whether a left question is shown in this chat: on its branch, or on the active branch when its own was deleted. */
-  #isHere(question: Question): boolean {
+  /**
+   * Whether a left question is shown in this chat: on the branch that holds the message behind which it waits (or the one before,
+   * if that one has no words), or on the active branch when its own was deleted.
+   */
+  #isHere({ place }: Question): boolean {
     const { engine, branchId } = this.#chat;
-    return (this.#branchOf(question) ?? engine.state.getState().branchId) === branchId;
-  }
-
-  /** The branch that holds the message behind which a question waits; of a wordless answer, that of the one before. */
-  #branchOf({ place }: Question): string | undefined {
-    const { engine } = this.#chat;
     const node = engine.node(place ?? '');
     const holder = node && engine.branchHolding(node.key);
-    return holder ?? (node?.parts === 0 ? engine.branchHolding(node.parentKey ?? '') : undefined);
+    const before = node?.parts === 0 ? engine.branchHolding(node.parentKey ?? '') : undefined;
+    return (holder ?? before ?? engine.state.getState().branchId) === branchId;
   }
 
   #say(question: Question, message: UIMessage): void {
@@ -276,11 +261,11 @@ export class Queue implements Waiting {
 
   /** Keeps a question, or removes it from the store when it is over. A deleted chat keeps nothing; the engine retries the rest. */
   #write(question: Question, isOver = false): void {
-    const written = Promise.resolve(this.writing)
-      .then(() => this.#store(question, isOver))
-      .catch(() => {});
+    question.branchId = this.#chat.branchId;
+    const store = (): Promise<void> => this.#store(question, isOver).catch(() => {});
+    const written = Promise.resolve(this.writing).then(store);
     this.writing = written;
-    void written.finally(() => {
+    void written.then(() => {
       if (this.writing === written) this.writing = undefined;
     });
   }
@@ -315,6 +300,8 @@ interface Question extends Pick<Entry, 'at'> {
   message: UIMessage;
   /** As in the entry; undefined until the question is kept. */
   place?: string | null;
+  /** The branch of the chat when the question was last kept. */
+  branchId?: string | undefined;
   /** The options of the request. They may hold a key, and are not saved. */
   options?: ChatRequestOptions | undefined;
   /** Whether an earlier page left the question, or it could not be asked: it is asked only when a person says so. */
@@ -350,6 +337,10 @@ function isSavable(message: UIMessage): boolean {
   } catch {
     return false;
   }
+}
+
+function messageOf({ message }: Question): UIMessage {
+  return message;
 }
 
 function idOf({ id }: UIMessage): string {

@@ -47,7 +47,7 @@ export async function beginTurn(chat: OurChat, named: Named, given?: readonly UI
     await (chat.opening = turn.save(chat.queue?.hasPlaced));
     chat.branchId = turn.branchId;
     refreshCopy(chat, turn.answer, asked);
-    chat.queue?.turned();
+    chat.queue?.followed();
     const stop = engine.subscribe((event) => {
       const isOwn = event.type === 'branch' && event.action === 'delete' && event.id === turn.branchId;
       // The answer was deleted with its branch.
