@@ -85,7 +85,8 @@ export class Turn {
 
   async #ask(isSole: boolean | undefined): Promise<void> {
     const { answer, branchId: branch, engine, forkId, id, key } = this;
-    const { fresh, keys } = this.#plan;
+    const { keys, messages } = this.#plan;
+    const fresh = messages.slice(keys.length);
     await engine.ask(fresh.map(asJson), {
       branch,
       forkId,
@@ -122,9 +123,8 @@ export class Turn {
   #takeIn(): void {
     const list = this.#list;
     const { answer, engine } = this;
-    const { fresh, isInPlace, kept, keys } = this.#plan;
-    const saved = kept.map((message, i) => savedAs(engine, message, keys[i]));
-    const conversation = isInPlace ? [] : [...saved, ...fresh];
+    const { isInPlace, keys, messages } = this.#plan;
+    const conversation = isInPlace ? [] : messages.map((message, i) => savedAs(engine, message, keys[i]));
     const before = engine.node(keys[0] ?? '')?.parentId ?? null;
     const start = list.saved.findIndex(({ id }) => id === before) + 1;
     if (!isInPlace) list.saved = [...list.saved.slice(0, start), ...conversation];
@@ -264,11 +264,10 @@ export function keepMessage(
  * another text in place of a message. The longest beginning that is saved, on whichever branch, is kept; the rest is written.
  */
 interface TurnPlan {
-  /** The messages that are saved at this place, oldest first, and their keys. */
-  readonly kept: readonly UIMessage[];
+  /** The messages before the answer, oldest first. */
+  readonly messages: readonly UIMessage[];
+  /** The keys of those that are saved at this place: the first ones; all, where a saved question is asked again. */
   readonly keys: readonly string[];
-  /** The messages to write after them, oldest first; none when a saved question is asked again. */
-  readonly fresh: readonly UIMessage[];
   /** The answer to continue; undefined for a new one. */
   readonly answer: UIMessage | undefined;
   /** The key of that answer; undefined where it is not saved at this place. */
@@ -284,30 +283,33 @@ function planTurn(place: Place, list: readonly UIMessage[], messageId: string | 
     (message) => message.role !== 'assistant' || hasWords(message) || keyOf(engine, message.id, branchId),
   );
   const at = answerIndex(spoken, messageId);
-  const before = at === -1 ? spoken : spoken.slice(0, at);
+  const messages = spoken.slice(0, at);
   const keys: string[] = [];
-  for (const message of before) {
-    const key = keysAt(place, message, keys.at(-1) ?? null).find((one) => says(place, one, message));
+  for (const message of messages) {
+    const key = keysAt(place, message, keys.at(-1)).find((one) => says(place, one, message));
     if (key === undefined) break;
     keys.push(key);
   }
-  const fresh = before.slice(keys.length);
   const answer = spoken[at];
-  const there = answer && fresh.length === 0 ? keysAt(place, answer, keys.at(-1) ?? null) : [];
+  const there = answer && keys.length === at ? keysAt(place, answer, keys.at(-1)) : [];
   const answerKey = there.find((key) => answer && says(place, key, answer)) ?? there[0];
   const isEarlier = at === spoken.length - 1 && headOf(engine, branchId) !== answerKey;
-  const isInPlace = answerKey !== undefined && !isEarlier;
-  return { kept: before.slice(0, keys.length), keys, fresh, answer, answerKey, isInPlace };
+  return { messages, keys, answer, answerKey, isInPlace: answerKey !== undefined && !isEarlier };
 }
 
+/** The index of the answer that a list continues; its length where it asks for a new one. */
 function answerIndex(list: readonly UIMessage[], messageId: string | undefined): number {
   const named = list.findIndex(({ id, role }) => id === messageId && role === 'assistant');
   if (named !== -1) return named;
-  return list.at(-1)?.role === 'assistant' ? list.length - 1 : -1;
+  return list.at(-1)?.role === 'assistant' ? list.length - 1 : list.length;
 }
 
-/** The keys of messages with this id whose parent is `parentKey` (null: at the beginning), those of the branch first. */
-function keysAt({ engine, branchId, list }: Place, { id }: UIMessage, parentKey: string | null): string[] {
+/** The keys of messages with this id behind the one under `parentKey` (default: at the beginning), those of the branch first. */
+function keysAt(
+  { engine, branchId, list }: Place,
+  { id }: UIMessage,
+  parentKey: string | null = null,
+): string[] {
   const isHere = (node: NodeInfo): boolean =>
     node.parentKey === parentKey ||
     shownBefore(engine, node) === parentKey ||
