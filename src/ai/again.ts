@@ -6,13 +6,14 @@ import { createId } from '../fragment/id.ts';
 import { sameJson } from '../graph/same.ts';
 import { beginTurn, send, type Asker } from './request.ts';
 import { keyOf, withId } from './list.ts';
-import { isAsking, type ChatHost, type Message, type OurChat } from './ourChat.ts';
+import type { BranchChat } from './branchChat.ts';
+import { type ChatHost, isAsking, type Message } from './host.ts';
 
 // Edits and regenerations: a message sent in place of an earlier one. Loaded once there is an answer.
 
 /** Sends a message in place of the one with its `messageId`. */
 export async function sendInPlace(
-  chat: OurChat,
+  chat: BranchChat,
   message: Message,
   options: ChatRequestOptions | undefined,
 ): Promise<void> {
@@ -28,7 +29,7 @@ export async function sendInPlace(
 
 /** Asks for another answer, in place of a message. */
 export async function askAgain(
-  chat: OurChat,
+  chat: BranchChat,
   options: Parameters<Chat<UIMessage>['regenerate']>[0],
 ): Promise<void> {
   const messageId = options?.messageId;
@@ -43,7 +44,7 @@ export async function askAgain(
 
 /** Stops the growing answer and sends a request in its place. `edited` gives the list up to an edited message. */
 function inPlace(
-  chat: OurChat,
+  chat: BranchChat,
   id: string | undefined,
   ask: () => Promise<unknown>,
   edited?: () => readonly UIMessage[],
@@ -73,7 +74,7 @@ function inPlace(
  * Versions have one id, so messages are found by the keys that they have now.
  */
 function upTo(
-  { engine, branchId, list }: OurChat,
+  { engine, branchId, list }: BranchChat,
   messageId: string | undefined,
 ): (() => readonly UIMessage[]) | undefined {
   const index = list.now.findIndex(({ id, role }) => id === messageId && role === 'user');
@@ -87,7 +88,7 @@ function upTo(
 }
 
 /** Loads the messages before the first one of the list, when a turn is about to begin at that message, and returns them. */
-async function reveal(chat: OurChat, id = ''): Promise<readonly UIMessage[]> {
+async function reveal(chat: BranchChat, id = ''): Promise<readonly UIMessage[]> {
   await keepList(chat);
   const { engine, list, branchId } = chat;
   const node = engine.nodesOf(id, branchId)[0];
@@ -98,7 +99,7 @@ async function reveal(chat: OurChat, id = ''): Promise<readonly UIMessage[]> {
 }
 
 /** Saves a list that the app set before anything was said in the chat: a turn that cuts it would lose the rest. */
-export async function keepList(chat: OurChat): Promise<void> {
+export async function keepList(chat: BranchChat): Promise<void> {
   const { engine, list } = chat;
   if (list.saved.length > 0 || isAsking(chat) || list.now.length < 2) return;
   // In an empty conversation the list may also hold what another tab writes, which that tab saves.
@@ -111,7 +112,7 @@ export async function keepList(chat: OurChat): Promise<void> {
 /** What a pager needs of the chats. */
 interface Asked extends ChatHost {
   /** The chat of the active branch. */
-  readonly active: OurChat;
+  readonly active: BranchChat;
 }
 
 /** Edits a message: new text of a question is sent; new text of an answer becomes a version, and no model is called. */
@@ -151,7 +152,7 @@ export async function regenerate(
 }
 
 /** The chat that shows a message, of which the id is known, or the key. */
-function showing(asked: Asked, messageId: string, id: string): OurChat | undefined {
+function showing(asked: Asked, messageId: string, id: string): BranchChat | undefined {
   return asked
     .all()
     .find(
@@ -161,7 +162,7 @@ function showing(asked: Asked, messageId: string, id: string): OurChat | undefin
 }
 
 /** The active chat, after it shows a message: on the most recently used branch that holds it, loaded as far back. */
-async function shownBy(asked: Asked, messageId: string): Promise<OurChat> {
+async function shownBy(asked: Asked, messageId: string): Promise<BranchChat> {
   const { engine } = asked;
   await engine.selectSibling(messageId);
   const depthOf = (id = ''): number => engine.node(id)?.depth ?? 0;

@@ -1,37 +1,60 @@
-import type { Chat } from '@ai-sdk/react';
-import type { ChatInit, ChatStatus, UIMessage, UIMessageChunk } from 'ai';
+import { Chat } from '@ai-sdk/react';
+import type { ChatInit, ChatRequestOptions, ChatStatus, UIMessage, UIMessageChunk } from 'ai';
+import type { ContextEngine } from '../engine/engine.ts';
 import type { EngineState } from '../engine/state.ts';
 import { isContextError } from '../errors.ts';
 import { createId } from '../fragment/id.ts';
-import { busy, Jobs, type Job } from './jobs.ts';
-import { headOf, withId } from './list.ts';
-import { loadMore, loadTurns } from './load.ts';
-import type * as More from './more.ts';
+import type { ContextChat, SendOptions } from './contextChat.ts';
 import {
   asParts,
+  type ChatHost,
   chatIdOf,
+  isAsking,
   isDeleted,
   isMessage,
-  QUEUED,
-  type ChatHost,
   type Message,
-  OurChat,
-} from './ourChat.ts';
+  QUEUED,
+} from './host.ts';
+import { busy, Jobs, type Job } from './jobs.ts';
+import { headOf, List, withId } from './list.ts';
+import { loadMore, loadTurns } from './load.ts';
+import type * as More from './more.ts';
 import type { Queue } from './queue.ts';
-import type { SendOptions } from './contextChat.ts';
 import { saidOf } from './said.ts';
+import type { Turn } from './turn.ts';
 
 /**
  * A chat on its branch: the verbs of the AI SDK's `Chat`, run one after another so that none loses a word. What they do is in
  * `request.ts` (a turn), `again.ts`, `queue.ts`, `calls.ts` and `resume.ts`.
  */
-export class BranchChat extends OurChat {
+export class BranchChat extends Chat<UIMessage> implements ContextChat {
+  readonly host: ChatHost;
+  readonly engine: ContextEngine;
+  /** The AI SDK's own verbs. */
+  readonly own: Pick<Chat<UIMessage>, Verb>;
+  readonly list: List;
   readonly jobs: Jobs = new Jobs(
     () => this.ready().catch(() => {}),
     ({ rank }) => !this.isBusy && !this.resuming && !(rank === 'asked' && this.queue?.isHeld),
     () => this.#toolLoop(),
   );
-  declare queue: Queue | undefined;
+  branchId: string | undefined;
+  /** The id of the branch that a turn is just making, if it needs one: the chat is there when the branch is shown. */
+  forkId = '';
+  /** The growing answer, or the last one. */
+  turn: Turn | undefined;
+  /** The turn that is just being saved, or the answer that is just being taken up. */
+  opening: Promise<unknown> | undefined;
+  /** Resolves when the server has said whether it still streams an answer; undefined while the chat asks no server. */
+  resuming: Promise<unknown> | undefined;
+  /** What to show of an answer while it is read: a continued answer is shown with its earlier words. */
+  asShown: (message: UIMessage, shown: UIMessage | undefined) => UIMessage = (message) => message;
+  /** Takes an answer before it is read: the chats behind `withContext` read it with a second one. */
+  passOn: (answer: ReadableStream<UIMessageChunk>) => ReadableStream<UIMessageChunk> = (answer) => answer;
+  /** The queue, once a question had to wait. */
+  queue: Queue | undefined;
+  /** Tool results given in this chat that are not saved yet. */
+  readonly writes: Set<PromiseLike<unknown>> = new Set();
   /** How many requests wait for their answer to begin, and how many sent messages have an answer that has not ended. */
   #beginning = 0;
   #unanswered = 0;
@@ -80,7 +103,12 @@ export class BranchChat extends OurChat {
       sendAutomaticallyWhen: (state) =>
         !this.turn?.isMute && (host.options.sendAutomaticallyWhen?.(state) ?? false),
     };
-    super(host, init, branchId);
+    super(init);
+    this.host = host;
+    this.engine = host.engine;
+    this.branchId = branchId;
+    this.list = new List(host.engine, this.state, init.messages ?? []);
+    this.own = { ...(this as Pick<Chat<UIMessage>, Verb>) };
     this.#wrapVerbs();
     this.#wrapState();
     this['~registerStatusCallback'](() => this.moved());
@@ -104,13 +132,55 @@ export class BranchChat extends OurChat {
     this.state.messages = [...(this.queue?.without(given) ?? given)];
   }
 
+  get waiting(): readonly UIMessage[] {
+    return this.queue?.waiting ?? NONE;
+  }
+
+  get isBusy(): boolean {
+    return isAsking(this) || this.turn?.isSettled === false || this.writes.size > 0;
+  }
+
   get hasWork(): boolean {
     return this.isBusy || this.#unanswered > 0 || this.resuming !== undefined;
+  }
+
+  /** Whether a resumed stream repeats the answer from its beginning: AI SDK 5 knows no other way. */
+  get isReplay(): boolean {
+    return this.host.transport.resumeStreamIsReplay ?? !(this.own.addToolApprovalResponse as unknown);
+  }
+
+  /** Resolves when the last turn, and all tool results that were given until its end, are saved. */
+  async settled(): Promise<void> {
+    await Promise.allSettled([this.turn?.settled]);
+    await Promise.allSettled(this.writes);
   }
 
   async whenQueued(): Promise<void> {
     await this.#placing;
     await this.queue?.writing;
+  }
+
+  async whenSettled(): Promise<void> {
+    await this.settled();
+    await this.whenQueued();
+  }
+
+  fail(error: unknown): never {
+    this.tell(error as Error);
+    throw error;
+  }
+
+  /** Reports an error in the chat. */
+  tell(error: Error): void {
+    this.host.options.onError?.(error, this);
+    if (!isAsking(this)) super.setStatus({ status: 'error', error });
+  }
+
+  /** Refuses, with `busy`, an answer beside the one of `messageId` (default: the last) that another tab writes. */
+  isSecond(messageId?: string): boolean {
+    const isSecond = this.list.remoteMessages.some(({ id }) => id === (messageId ?? id));
+    if (isSecond) this.tell(busy());
+    return isSecond;
   }
 
   /** Delays `ready` until everything is saved; drops that of a server that streams nothing while a request is open. */
@@ -185,6 +255,13 @@ export class BranchChat extends OurChat {
     await this.#loading;
   }
 
+  /** Called when the chat may have become idle: the next request may begin, and the list may follow its branch. */
+  moved(): void {
+    this.jobs.look();
+    this.host.sync();
+  }
+
+  /** Resolves when the chat is read. Rejects with the error of the read. */
   async ready(): Promise<void> {
     await this.engine.ready();
     await this.#catchUp();
@@ -196,6 +273,12 @@ export class BranchChat extends OurChat {
     const turns = this.ready().then(loadTurns);
     const answer = turns.then(({ begin }) => begin(this, sent)).finally(() => (this.#beginning -= 1));
     return this.passOn(await answer);
+  }
+
+  /** Stops growing answers; queued questions stay for the next page that opens the chat. */
+  leave(): Promise<void> {
+    this.queue?.leave();
+    return this.stop();
   }
 
   // ------------------------------------------------------------------ its verbs
@@ -222,7 +305,7 @@ export class BranchChat extends OurChat {
       this.addToolApprovalResponse = (response) => this.#give((more) => more.giveWord(this, response));
   }
 
-  async #send(message: Message | undefined, options: Options): Promise<void> {
+  async #send(message: Message | undefined, options: ChatRequestOptions | undefined): Promise<void> {
     const { onBusy, experimental_queue } = this.host.options;
     if (message?.messageId !== undefined)
       return this.#later((more) => more.sendInPlace(this, message, options));
@@ -244,7 +327,7 @@ export class BranchChat extends OurChat {
   }
 
   /** Sends a message in its turn, behind what an earlier page left queued; without one, continues the last answer. */
-  say(message: Message | undefined, options: Options): Promise<void> {
+  say(message: Message | undefined, options: ChatRequestOptions | undefined): Promise<void> {
     this.list.leaveRemote();
     // What a deleted chat showed, or had queued, is no part of the chat that begins now.
     if (isDeleted(this.engine)) {
@@ -317,4 +400,12 @@ export class BranchChat extends OurChat {
   }
 }
 
-type Options = Parameters<Chat<UIMessage>['sendMessage']>[1];
+const NONE: readonly never[] = [];
+
+type Verb =
+  | 'sendMessage'
+  | 'regenerate'
+  | 'stop'
+  | 'resumeStream'
+  | 'addToolOutput'
+  | 'addToolApprovalResponse';

@@ -6,12 +6,13 @@ import { keepList } from './again.ts';
 import { busy } from './jobs.ts';
 import { keyOf, put, withId } from './list.ts';
 import { callsIn, isToolPart, isWaiting, type ToolPart } from './message.ts';
-import { isAsking, type OurChat } from './ourChat.ts';
+import type { BranchChat } from './branchChat.ts';
+import { isAsking } from './host.ts';
 import { keepMessage } from './turn.ts';
 
 type Verb = 'addToolOutput' | 'addToolApprovalResponse';
-type Result = Parameters<OurChat['addToolOutput']>[0];
-type Word = Parameters<OurChat['addToolApprovalResponse']>[0];
+type Result = Parameters<BranchChat['addToolOutput']>[0];
+type Word = Parameters<BranchChat['addToolApprovalResponse']>[0];
 
 /** What a page gives to a waiting tool call: the result, or an approval. */
 interface Given {
@@ -20,7 +21,7 @@ interface Given {
 }
 
 /** Gives a tool result to the chat and the node that hold the call, on any branch. Rejects as `answerCall()` does. */
-export function giveResult(chat: OurChat, output: Result): Promise<void> {
+export function giveResult(chat: BranchChat, output: Result): Promise<void> {
   const { tool: _tool, toolCallId, options: _options, ...result } = output;
   const isCall = (part: ToolPart): boolean => part.toolCallId === toolCallId;
   const known = { state: 'output-available', ...result };
@@ -28,7 +29,7 @@ export function giveResult(chat: OurChat, output: Result): Promise<void> {
 }
 
 /** Gives an approval, or a denial, to the chat and the node that hold the call. */
-export function giveWord(chat: OurChat, response: Word): Promise<void> {
+export function giveWord(chat: BranchChat, response: Word): Promise<void> {
   const { id, approved, reason } = response;
   const known = { state: 'approval-responded', approval: { id, approved, reason } };
   const isCall = ({ approval }: ToolPart): boolean => approval?.id === id;
@@ -41,10 +42,10 @@ export function giveWord(chat: OurChat, response: Word): Promise<void> {
  * @throws busy while another tab, or another chat, writes the answer: its next save would overwrite the result
  * @throws head-moved where another tab gave this very call something else
  */
-async function answerCall(chat: OurChat, verb: Verb, told: Result | Word, given: Given): Promise<void> {
+async function answerCall(chat: BranchChat, verb: Verb, told: Result | Word, given: Given): Promise<void> {
   const { engine, host, list } = chat;
   const { isCall } = given;
-  const whoAsks = (is: Given['isCall']): OurChat | undefined =>
+  const whoAsks = (is: Given['isCall']): BranchChat | undefined =>
     [chat, ...host.all()].find((one) => asking(one.list.now, is));
   // Some models number their tool calls anew in each answer: prefer an answer in which the call still waits.
   const owner = whoAsks((part) => isCall(part) && isWaiting(part)) ?? whoAsks(isCall) ?? chat;
@@ -98,7 +99,7 @@ function asking(list: readonly UIMessage[], isCall: (part: ToolPart) => boolean)
 }
 
 /** The key of a message of the list; for the growing answer, the key of its turn. */
-function keyIn({ engine, turn, branchId }: OurChat, { id }: UIMessage): string | undefined {
+function keyIn({ engine, turn, branchId }: BranchChat, { id }: UIMessage): string | undefined {
   const isGrowing = turn?.id === id && turn.isOpen;
   return isGrowing ? turn.key : keyOf(engine, id, branchId);
 }
@@ -140,7 +141,7 @@ function isSame(call: Readonly<Record<string, unknown>>, known: Readonly<Record<
 }
 
 /** Updates a message in every chat that shows it. */
-function teach(chat: OurChat, before: UIMessage, message: UIMessage): void {
+function teach(chat: BranchChat, before: UIMessage, message: UIMessage): void {
   for (const { list } of [chat, ...chat.host.all()]) {
     // The message may be among those of another tab: look at the whole list.
     const known = withId(list.whole, message.id);

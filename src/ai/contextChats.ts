@@ -5,7 +5,7 @@ import { expectEngine } from '../react/provider.tsx';
 import { BranchChat } from './branchChat.ts';
 import type { ContextChat, ContextChatOptions } from './contextChat.ts';
 import { loadMore, loadTurns } from './load.ts';
-import { isDeleted, type ChatHost } from './ourChat.ts';
+import { isDeleted, type ChatHost } from './host.ts';
 
 /** The options of {@link createContextChats}: those of a chat, and the engine. */
 export interface ContextChatsOptions<M extends UIMessage = UIMessage> extends ContextChatOptions<M> {

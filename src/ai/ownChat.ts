@@ -5,7 +5,7 @@ import { expectEngine } from '../react/provider.tsx';
 import { BranchChat } from './branchChat.ts';
 import { keyOf } from './list.ts';
 import { isToolPart, isWaiting, type Part } from './message.ts';
-import { isDeleted, type ChatHost } from './ourChat.ts';
+import { isDeleted, type ChatHost } from './host.ts';
 import type { ReconnectOptions, SendOptions } from './contextChat.ts';
 import { keepMessage } from './turn.ts';
 

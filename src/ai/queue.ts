@@ -6,7 +6,8 @@ import type { Job } from './jobs.ts';
 import { sameItems } from '../graph/same.ts';
 import { keyOf, withId } from './list.ts';
 import { asJson, waitsForPage } from './message.ts';
-import { copyIn, isAsking, QUEUED, type Message, type OurChat, type Waiting, type Words } from './ourChat.ts';
+import type { BranchChat } from './branchChat.ts';
+import { copyIn, isAsking, type Message, QUEUED, type Words } from './host.ts';
 
 /**
  * The queued questions of a chat.
@@ -20,10 +21,10 @@ import { copyIn, isAsking, QUEUED, type Message, type OurChat, type Waiting, typ
  * spend money), and are saved with the next thing that is sent. A question that waits in another open tab belongs to that tab,
  * which holds a lock on it. A tab that dies tells nobody, so this page checks again when the person returns to it.
  */
-export class Queue implements Waiting {
+export class Queue {
   /** Resolves when the queue is saved; undefined when it is. Never rejects. */
   writing: Promise<unknown> | undefined;
-  readonly #chat: OurChat;
+  readonly #chat: BranchChat;
   /** The questions queued here or left by an earlier page, oldest first. */
   #questions: readonly Question[] = [];
   /** The last values of `waiting` and `behind()`, returned again while they are equal. */
@@ -34,7 +35,7 @@ export class Queue implements Waiting {
   /** Checks again whether another tab still holds some of them. */
   #timer: ReturnType<typeof setTimeout> | undefined;
 
-  constructor(chat: OurChat) {
+  constructor(chat: BranchChat) {
     this.#chat = chat;
   }
 
@@ -265,7 +266,7 @@ export class Queue implements Waiting {
     const store = (): Promise<void> => this.#store(question, isOver).catch(() => {});
     const written = Promise.resolve(this.writing).then(store);
     this.writing = written;
-    void written.then(() => {
+    void written.finally(() => {
       if (this.writing === written) this.writing = undefined;
     });
   }

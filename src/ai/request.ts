@@ -9,14 +9,15 @@ import type { PrepareRequest, RequestNote, SendOptions } from './contextChat.ts'
 import { lazily } from './lazy.ts';
 import { keyOf, put, sameMessage, withId } from './list.ts';
 import { hasWords, type Part } from './message.ts';
-import { chatIdOf, copyIn, type ChatHost, type OurChat } from './ourChat.ts';
+import type { BranchChat } from './branchChat.ts';
+import { chatIdOf, copyIn, type ChatHost } from './host.ts';
 import { saidOf } from './said.ts';
 import { Turn, type Call, type Named } from './turn.ts';
 
 type Answer = ReadableStream<UIMessageChunk>;
 
 /** Saves the turn that a request of the AI SDK asks for, and sends the request to the transport. */
-export async function begin(chat: OurChat, sent: SendOptions): Promise<Answer> {
+export async function begin(chat: BranchChat, sent: SendOptions): Promise<Answer> {
   const { host } = chat;
   // A result that is just being given to a tool call is already in the list but not saved yet. The plan would take that message
   // for another version, so wait for the save. Do not wait for an answer that was taken up meanwhile: it may grow for long, and
@@ -36,7 +37,7 @@ export async function begin(chat: OurChat, sent: SendOptions): Promise<Answer> {
 const loadSeam = lazily(() => import('./seam.ts'));
 
 /** Saves the turn that a list asks for, on a new branch where the list differs from its branch, and moves the chat there. */
-export async function beginTurn(chat: OurChat, named: Named, given?: readonly UIMessage[]): Promise<Turn> {
+export async function beginTurn(chat: BranchChat, named: Named, given?: readonly UIMessage[]): Promise<Turn> {
   const { engine, list } = chat;
   const asked = given ?? withOwnIds(list);
   chat.branchId = branchOf(chat);
@@ -72,14 +73,14 @@ export async function beginTurn(chat: OurChat, named: Named, given?: readonly UI
 }
 
 /** Gives the AI SDK's copy of a continued answer what another tab has saved in it meanwhile. */
-function refreshCopy(chat: OurChat, answer: UIMessage | undefined, asked: readonly UIMessage[]): void {
+function refreshCopy(chat: BranchChat, answer: UIMessage | undefined, asked: readonly UIMessage[]): void {
   const [copy, was] = [copyIn(chat), withId(asked, answer?.id)];
   if (answer && was && copy?.id === answer.id && !sameMessage(answer, was))
     copy.parts = answer.parts.map((part) => ({ ...part }));
 }
 
 /** The branch that a turn goes to: that of its chat, or where a join merged it, the one that holds the chat's messages. */
-function branchOf({ engine, branchId, list }: OurChat): string {
+function branchOf({ engine, branchId, list }: BranchChat): string {
   const { branches, branchId: active } = engine.state.getState();
   if (branchId === undefined) return active;
   const last = list.saved.at(-1);
@@ -88,7 +89,7 @@ function branchOf({ engine, branchId, list }: OurChat): string {
 }
 
 /** The list with unique ids, and each message once. */
-function withOwnIds(list: OurChat['list']): readonly UIMessage[] {
+function withOwnIds(list: BranchChat['list']): readonly UIMessage[] {
   const seen = new Map<string, UIMessage>();
   list.now = list.now.flatMap((message) => {
     const other = seen.get(message.id);

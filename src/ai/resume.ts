@@ -2,7 +2,8 @@ import type { UIMessageChunk } from 'ai';
 import { isContextError } from '../errors.ts';
 import { sameJson } from '../graph/same.ts';
 import { headOf, keyOf } from './list.ts';
-import { chatIdOf, copyIn, type OurChat } from './ourChat.ts';
+import type { BranchChat } from './branchChat.ts';
+import { chatIdOf, copyIn } from './host.ts';
 import { replaying } from './replay.ts';
 import type { ReconnectOptions, RequestNote } from './contextChat.ts';
 import { beginTurn, passOn, withNote } from './request.ts';
@@ -11,7 +12,7 @@ import { placeOf } from './seam.ts';
 type Answer = ReadableStream<UIMessageChunk>;
 
 /** Takes up an answer that a server still streams, on the node that was cut off or a new one; null where there is none. */
-export async function takeUpIn(chat: OurChat, sent: ReconnectOptions): Promise<Answer | null> {
+export async function takeUpIn(chat: BranchChat, sent: ReconnectOptions): Promise<Answer | null> {
   const { engine, host, list, branchId, isReplay } = chat;
   const { abortSignal } = sent;
   const note = awaited(chat);
@@ -51,7 +52,7 @@ export async function takeUpIn(chat: OurChat, sent: ReconnectOptions): Promise<A
  * What a server may still stream behind the last shown message; null behind a complete answer, where the person shows an earlier
  * point, and where another tab works on the branch.
  */
-function awaited({ engine, branchId, list }: OurChat): Partial<RequestNote> | null {
+function awaited({ engine, branchId, list }: BranchChat): Partial<RequestNote> | null {
   const last = list.begun.at(-1);
   const lastKey = keyOf(engine, last?.id ?? '', branchId);
   const { branches, remoteMessages } = engine.state.getState();
