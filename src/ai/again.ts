@@ -3,8 +3,8 @@ import { readUIMessageStream, type ChatRequestOptions, type UIMessage } from 'ai
 import type { MessageContent, RunOptions } from '../engine/options.ts';
 import { ContextError } from '../errors.ts';
 import { createId } from '../fragment/id.ts';
+import { beginTurn, send } from './request.ts';
 import { sameJson } from '../graph/same.ts';
-import { beginTurn, send, type Asker } from './request.ts';
 import { keyOf, withId } from './list.ts';
 import type { BranchChat } from './branchChat.ts';
 import { type ChatHost, isAsking, type Message } from './host.ts';
@@ -109,22 +109,20 @@ export async function keepList(chat: BranchChat): Promise<void> {
 
 // ------------------------------------------------------------------ what a pager asks for
 
-/** What a pager needs of the chats. */
-interface Asked extends ChatHost {
-  /** The chat of the active branch. */
-  readonly active: BranchChat;
-}
+/** What a pager needs: the chats, and the one of the active branch. */
+type Chats = ChatHost & { readonly active: BranchChat };
 
 /** Edits a message: new text of a question is sent; new text of an answer becomes a version, and no model is called. */
-export async function edit(asked: Asked, messageId: string, content: MessageContent): Promise<void> {
-  const { engine, active } = asked;
+export async function edit(chats: Chats, messageId: string, content: MessageContent): Promise<void> {
+  const { engine, active } = chats;
   await engine.ready();
   await keepList(active);
+  const node = engine.node(messageId);
   // A queued question has no node yet.
-  const role = engine.node(messageId)?.name ?? withId(active.messages, messageId)?.role;
+  const role = node?.name ?? withId(active.messages, messageId)?.role;
   if (role !== 'user') return void (await engine.edit(messageId, content));
-  const id = engine.node(messageId)?.id ?? messageId;
-  const chat = showing(asked, messageId, id) ?? (await shownBy(asked, messageId));
+  const id = node?.id ?? messageId;
+  const chat = showing(chats, messageId, id) ?? (await shownBy(chats, messageId));
   const now = withId(chat.messages, id);
   const words = newWords(now, content);
   // The second press of a double click.
@@ -133,46 +131,39 @@ export async function edit(asked: Asked, messageId: string, content: MessageCont
 }
 
 /** Asks for another answer. */
-export async function regenerate(
-  asked: Asked,
-  messageId: string,
-  options: object | undefined,
-): Promise<void> {
-  const { engine, active } = asked;
+export async function regenerate(chats: Chats, messageId: string, options?: object): Promise<void> {
+  const { engine, active } = chats;
   await engine.ready();
-  const id = engine.node(messageId)?.id ?? messageId;
-  const shown = showing(asked, messageId, id);
+  const node = engine.node(messageId);
+  const id = node?.id ?? messageId;
+  const shown = showing(chats, messageId, id);
   if (!shown) await active.opening?.catch(() => {});
   // The second press of a double click: that answer is no longer shown, and another one grows in its place.
   const { isOpen, key = '' } = active.turn ?? {};
-  if (!shown && isOpen && engine.node(key)?.parentKey === engine.node(messageId)?.parentKey)
-    return active.settled();
-  const chat = shown ?? (await shownBy(asked, messageId));
+  if (!shown && isOpen && engine.node(key)?.parentKey === node?.parentKey) return active.settled();
+  const chat = shown ?? (await shownBy(chats, messageId));
   await chat.regenerate({ ...options, messageId: id });
 }
 
 /** The chat that shows a message, of which the id is known, or the key. */
-function showing(asked: Asked, messageId: string, id: string): BranchChat | undefined {
-  return asked
-    .all()
-    .find(
-      ({ engine, messages, branchId }) =>
-        withId(messages, id) && (id === messageId || keyOf(engine, id, branchId) === messageId),
-    );
+function showing(chats: Chats, messageId: string, id: string): BranchChat | undefined {
+  const isShown = ({ engine, messages, branchId }: BranchChat): boolean =>
+    withId(messages, id) !== undefined && (id === messageId || keyOf(engine, id, branchId) === messageId);
+  return chats.all().find(isShown);
 }
 
 /** The active chat, after it shows a message: on the most recently used branch that holds it, loaded as far back. */
-async function shownBy(asked: Asked, messageId: string): Promise<BranchChat> {
-  const { engine } = asked;
+async function shownBy(chats: Chats, messageId: string): Promise<BranchChat> {
+  const { engine } = chats;
   await engine.selectSibling(messageId);
   const depthOf = (id = ''): number => engine.node(id)?.depth ?? 0;
-  const missing = depthOf(asked.active.messages[0]?.id) - depthOf(messageId);
+  const missing = depthOf(chats.active.messages[0]?.id) - depthOf(messageId);
   if (missing > 0) await engine.loadMore(missing);
-  return asked.active;
+  return chats.active;
 }
 
 /** A message with its text replaced; files and metadata stay. */
-export function newWords(
+function newWords(
   message: UIMessage | undefined,
   content: MessageContent,
 ): Pick<UIMessage, 'parts' | 'metadata'> {
@@ -188,26 +179,35 @@ export function newWords(
  * recorded.
  */
 export async function* run(
-  chats: Asker,
+  chats: ChatHost,
   { at, fragments, system, message: words, body, signal }: RunOptions,
 ): AsyncGenerator<UIMessage> {
   const { engine } = chats;
   await engine.ready();
   const node = engine.node(at);
-  const question = node?.name === 'assistant' ? engine.node(node.parentKey ?? '') : node;
+  const isAnswer = node?.name === 'assistant';
+  const question = isAnswer ? engine.node(node.parentKey ?? '') : node;
   if (!question) {
     const text = `There is no question at message "${at}". Take the id of a question, or of its answer.`;
     throw new ContextError('message-not-found', text, { details: { at } });
   }
-  const resolved = await engine.resolve({ at: question.key, signal });
-  const changed = fragments && engine.fork().clear();
-  const source = changed ? await changed.set(...fragments).resolve({ signal }) : resolved;
+  const { key: parentKey } = question;
+  const resolved = await engine.resolve({ at: parentKey, signal });
+  const changed =
+    fragments &&
+    engine
+      .fork()
+      .clear()
+      .set(...fragments);
+  const source = changed ? await changed.resolve({ signal }) : resolved;
   const prompt = system === undefined ? source : { systemPrompt: system };
-  const answerId = createId();
+  const last = resolved.messages.at(-1);
+  const asked = words !== undefined && last ? [{ ...last, ...newWords(last, words) }] : [];
+  const messages = [...resolved.messages.slice(0, resolved.messages.length - asked.length), ...asked];
+  const id = createId();
   const { branch, branchId } = engine.state.getState();
-  const { keys } = engine.siblings(node?.name === 'assistant' ? at : '');
-  const answerKey = `key:${answerId}`;
-  const note = { branch, branchId, answerId, answerKey, attempt: keys.length, dryRun: true };
+  const attempt = engine.siblings(isAnswer ? at : '').keys.length;
+  const note = { branch, branchId, answerId: id, answerKey: `key:${id}`, attempt, dryRun: true };
   const sent = {
     chatId: engine.chatId,
     messages: [],
@@ -216,15 +216,10 @@ export async function* run(
     abortSignal: signal,
     ...(body && { body }),
   };
-  const messages = asked(resolved.messages, words);
-  const stream = await send(chats, sent, note, { ...prompt, messages, parentKey: question.key });
-  const message = { id: answerId, role: 'assistant', parts: [] } satisfies UIMessage;
-  yield* readUIMessageStream({ message, stream, terminateOnError: true });
-}
-
-/** The conversation, with another text for its last question. */
-function asked(messages: UIMessage[], content: MessageContent | undefined): UIMessage[] {
-  const last = messages.at(-1);
-  if (content === undefined || !last) return messages;
-  return [...messages.slice(0, -1), { ...last, ...newWords(last, content) }];
+  const stream = await send(chats, sent, note, { ...prompt, messages, parentKey });
+  yield* readUIMessageStream({
+    message: { id, role: 'assistant', parts: [] },
+    stream,
+    terminateOnError: true,
+  });
 }

@@ -33,11 +33,11 @@ export class BranchChat extends Chat<UIMessage> implements ContextChat {
   /** The AI SDK's own verbs. */
   readonly own: Pick<Chat<UIMessage>, Verb>;
   readonly list: List;
-  readonly jobs: Jobs = new Jobs(
-    () => this.ready().catch(() => {}),
-    ({ rank }) => !this.isBusy && !this.resuming && !(rank === 'asked' && this.queue?.isHeld),
-    () => this.#toolLoop(),
-  );
+  readonly jobs: Jobs = new Jobs({
+    prepare: () => this.ready().catch(() => {}),
+    isFree: ({ rank }) => !this.isBusy && !this.resuming && !(rank === 'asked' && this.queue?.isHeld),
+    pause: () => this.#toolLoop(),
+  });
   branchId: string | undefined;
   /** The id of the branch that a turn is just making, if it needs one: the chat is there when the branch is shown. */
   forkId = '';

@@ -18,22 +18,13 @@ export interface Job {
  * between.
  */
 export class Jobs {
-  readonly #ready: () => Promise<void>;
-  readonly #isFree: (job: Job) => boolean;
-  /** Resolves when a tool loop that an answer led to has begun. */
-  readonly #pause: () => Promise<void> | undefined;
+  readonly #chat: Idle;
   #jobs: readonly Waiting[] = [];
   #isRunning = false;
   #wake: () => void = () => {};
 
-  constructor(
-    ready: () => Promise<void>,
-    isFree: (job: Job) => boolean,
-    pause: () => Promise<void> | undefined,
-  ) {
-    this.#ready = ready;
-    this.#isFree = isFree;
-    this.#pause = pause;
+  constructor(chat: Idle) {
+    this.#chat = chat;
   }
 
   /** Runs a job in its turn. Settles with it. */
@@ -57,13 +48,13 @@ export class Jobs {
     this.#isRunning = true;
     for (let job; (job = this.#jobs[0]);) {
       const changed = new Promise<void>((resolve) => (this.#wake = resolve));
-      const isPrepared = await (job.prepared ??= (job.prepare ?? this.#ready)()).then(
+      const isPrepared = await (job.prepared ??= job.prepare?.() ?? this.#chat.prepare()).then(
         () => true,
         () => false,
       );
-      if (isPrepared && !this.#isFree(job)) {
+      if (isPrepared && !this.#chat.isFree(job)) {
         await changed;
-        await this.#pause();
+        await this.#chat.pause();
       } else if (job === this.#jobs[0]) {
         this.#jobs = this.#jobs.slice(1);
         await (isPrepared ? job.run() : job.prepared).then(job.resolve, job.reject);
@@ -71,6 +62,15 @@ export class Jobs {
     }
     this.#isRunning = false;
   }
+}
+
+/** What the jobs of a chat wait for. */
+interface Idle {
+  /** Reads the chat. */
+  prepare(): Promise<unknown>;
+  isFree(job: Job): boolean;
+  /** Resolves when a tool loop that an answer led to has begun. */
+  pause(): Promise<void> | undefined;
 }
 
 interface Waiting extends Job {

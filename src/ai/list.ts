@@ -45,11 +45,6 @@ export class List {
     return whole[0] ? whole : this.#greeting;
   }
 
-  /** The saved messages; in an empty conversation the greeting. */
-  get begun(): readonly UIMessage[] {
-    return this.saved[0] ? this.saved : this.#greeting;
-  }
-
   /** Updates the list to the branch's messages, with those that another tab is writing behind them. */
   follow(shown: readonly UIMessage[], remoteMessages: readonly UIMessage[]): void {
     const before = this.whole;

@@ -1,14 +1,13 @@
-import type { ChatTransport, UIMessage, UIMessageChunk } from 'ai';
+import type { UIMessage, UIMessageChunk } from 'ai';
 import type { CallFacts } from '../engine/calls.ts';
-import type { ContextEngine } from '../engine/engine.ts';
 import { isContextError } from '../errors.ts';
 import { createId } from '../fragment/id.ts';
 import type { Source } from '../record/recorder.ts';
 import { maskSecrets } from '../secrets/maskSecrets.ts';
-import type { PrepareRequest, RequestNote, SendOptions } from './contextChat.ts';
+import type { RequestNote, SendOptions } from './contextChat.ts';
 import { lazily } from './lazy.ts';
 import { keyOf, put, sameMessage, withId } from './list.ts';
-import { hasWords, type Part } from './message.ts';
+import { hasWords } from './message.ts';
 import type { BranchChat } from './branchChat.ts';
 import { chatIdOf, copyIn, type ChatHost } from './host.ts';
 import { saidOf } from './said.ts';
@@ -116,13 +115,6 @@ async function ask(host: ChatHost, turn: Turn, sent: SendOptions): Promise<Answe
   return send(host, sent, note, { ...source, parentKey, call });
 }
 
-/** What a request needs of the chats. */
-export interface Asker {
-  readonly engine: ContextEngine;
-  readonly transport: ChatTransport<UIMessage>;
-  readonly options: { readonly request?: PrepareRequest | undefined };
-}
-
 /** What a request is made from, and the key of the message that its answer follows; null for a first one. */
 interface Asked extends Source {
   readonly messages: UIMessage[];
@@ -132,7 +124,7 @@ interface Asked extends Source {
 
 /** Hands a request to the transport, without parts that providers refuse and as the app's `request` option changes it. */
 export async function send(
-  { engine, transport, options }: Asker,
+  { engine, transport, options }: ChatHost,
   sent: SendOptions,
   plain: RequestNote,
   { systemPrompt, made, messages, parentKey, call }: Asked,
@@ -170,14 +162,15 @@ export function withNote<T extends { metadata?: unknown }>(sent: T, note: Partia
 
 /** The messages without parts that providers refuse; a single question needs no check. */
 async function sendableOf(messages: UIMessage[]): Promise<UIMessage[]> {
-  const isPlain = messages.every(
-    (one) => one.role === 'user' && hasWords(one) && one.parts.every(isPlainPart),
-  );
-  return isPlain ? messages : (await loadSendable()).toSendable(messages);
+  return messages.every(isPlain) ? messages : (await loadSendable()).toSendable(messages);
 }
 
-function isPlainPart({ type }: Part): boolean {
-  return type === 'text' || type === 'file';
+function isPlain(message: UIMessage): boolean {
+  return (
+    message.role === 'user' &&
+    hasWords(message) &&
+    message.parts.every(({ type }) => /^(text|file)$/.test(type))
+  );
 }
 
 const loadSendable = lazily(() => import('./modelPrompt.ts'));
@@ -204,7 +197,7 @@ export async function passOn(
   ask: () => Answer | PromiseLike<Answer>,
   isReplay = false,
 ): Promise<Answer> {
-  turn.call = { startedAt: Date.now(), steps: 0 };
+  const call: Call = (turn.call = { startedAt: Date.now(), steps: 0 });
   const aborted = new Promise<never>((_resolve, reject) => {
     const abort = (): void => {
       void turn.end('stopped');
@@ -219,7 +212,7 @@ export async function passOn(
     const answer = await Promise.race([stream, aborted]);
     if (typeof (answer as Partial<Answer> | null | undefined)?.getReader !== 'function')
       (await import('./refusals.ts')).refuseStream(answer);
-    return relay(answer, turn, isReplay);
+    return new ReadableStream(new Relay(answer, turn, call, isReplay), { highWaterMark: 0 });
   } catch (error) {
     await turn.end('failed');
     throw saidOf(error);
@@ -227,7 +220,7 @@ export async function passOn(
 }
 
 /**
- * Passes an answer from a transport to a chat, and saves it on the way.
+ * Passes an answer from a transport to a chat, saves it on the way, and learns what the call was.
  *
  * A chunk is requested when the one before it is in the chat's list, so the turn saves what the person sees, and the stream
  * closes only after the answer is saved: a chat that says `ready` has nothing left to lose.
@@ -235,81 +228,81 @@ export async function passOn(
  * A stream that closes without a word and without a finish has failed: the response was a login page, an error as JSON, or
  * empty. A server that repeats an answer (`isReplay`) may have nothing more to say.
  */
-function relay(
-  source: ReadableStream<UIMessageChunk>,
-  turn: Turn,
-  isReplay: boolean,
-): ReadableStream<UIMessageChunk> {
-  const reader = source.getReader();
-  const passage = new Passage(turn);
-  const next = async (controller: ReadableStreamDefaultController<UIMessageChunk>): Promise<void> => {
-    if (passage.isSavePoint) void turn.savePoint();
-    else turn.draft();
-    for (let chunks: readonly UIMessageChunk[] = []; chunks.length === 0;) {
-      const { done, value } = await reader.read();
-      if (done) {
-        await turn.end(passage.status, passage.usage);
-        if (!isReplay && passage.isSilence) throw new Error(NO_ANSWER);
-        return controller.close();
-      }
-      chunks = passage.pass(value);
-      for (const chunk of chunks) controller.enqueue(chunk);
-    }
-  };
-
-  const end = (how: 'stopped' | 'failed', reason: unknown): Promise<void> => {
-    // The reader may have failed, and not the source.
-    reader.cancel(reason).catch(() => {});
-    return turn.end(how, passage.usage);
-  };
-
-  const pull = (controller: ReadableStreamDefaultController<UIMessageChunk>): Promise<void> =>
-    next(controller).catch(async (error: unknown) => {
-      await end('failed', error);
-      controller.error(saidOf(error));
-    });
-  // The AI SDK cancels the stream after an error chunk.
-  const cancel = (reason: unknown): Promise<void> => end(passage.isBroken ? 'failed' : 'stopped', reason);
-  return new ReadableStream<UIMessageChunk>({ pull, cancel }, { highWaterMark: 0 });
-}
-
-const NO_ANSWER =
-  'There was no answer: the endpoint sent nothing that can be read as one. Try again, or check its address.';
-
-/** What the relay learns of an answer while it passes. */
-class Passage {
-  /** The last usage that the answer's metadata reported. */
-  usage: Readonly<Record<string, unknown>> | undefined;
+class Relay implements UnderlyingDefaultSource<UIMessageChunk> {
+  readonly #reader: ReadableStreamDefaultReader<UIMessageChunk>;
   readonly #turn: Turn;
   readonly #call: Call;
+  readonly #isReplay: boolean;
   /** The first chunks of the answer, held back until one has content: the bubble appears together with its first word. */
   #opening: UIMessageChunk[] | undefined = [];
-  #last: string | undefined;
+  /** The kind of the last chunk. */
+  #last = '';
+  /** The last usage that the answer's metadata reported. */
+  #usage: Readonly<Record<string, unknown>> | undefined;
   readonly #tools: Map<string, { readonly at: number; ms: number | null }> = new Map();
   /** How the answer says that it ended: with its finish, an abort or an error. */
   #end: CallFacts['status'] | undefined;
 
-  constructor(turn: Turn) {
+  constructor(source: Answer, turn: Turn, call: Call, isReplay: boolean) {
+    this.#reader = source.getReader();
     this.#turn = turn;
-    this.#call = turn.call ?? { startedAt: Date.now(), steps: 0 };
+    this.#call = call;
+    this.#isReplay = isReplay;
   }
 
-  /** Whether the last chunk closed a step or asks for something. */
-  get isSavePoint(): boolean {
-    return SAVE_POINTS.test(this.#last ?? '');
+  async pull(controller: ReadableStreamDefaultController<UIMessageChunk>): Promise<void> {
+    try {
+      await this.#next(controller);
+    } catch (error) {
+      await this.#stop('failed', error);
+      controller.error(saidOf(error));
+    }
   }
 
-  /** Whether nothing came at all, not even a finish. */
-  get isSilence(): boolean {
-    return this.#opening !== undefined && !this.#end;
+  /** The AI SDK cancels the stream after an error chunk. */
+  cancel(reason: unknown): Promise<void> {
+    return this.#stop(this.#end === 'failed' ? 'failed' : 'stopped', reason);
   }
 
-  get isBroken(): boolean {
-    return this.#end === 'failed';
+  #stop(how: 'stopped' | 'failed', reason: unknown): Promise<void> {
+    // The reader may have failed, and not the source.
+    this.#reader.cancel(reason).catch(() => {});
+    return this.#turn.end(how, this.#usage);
+  }
+
+  async #next(controller: ReadableStreamDefaultController<UIMessageChunk>): Promise<void> {
+    if (SAVE_POINTS.test(this.#last)) void this.#turn.savePoint();
+    else this.#turn.draft();
+    for (let chunks: readonly UIMessageChunk[] = []; chunks.length === 0;) {
+      const { done, value } = await this.#reader.read();
+      if (done) {
+        await this.#turn.end(this.#status(), this.#usage);
+        if (!this.#isReplay && this.#opening && !this.#end) throw new Error(NO_ANSWER);
+        return controller.close();
+      }
+      this.#learn(value);
+      chunks = this.#pass(value);
+      for (const chunk of chunks) controller.enqueue(chunk);
+    }
+  }
+
+  /** The chunks to pass on for one that came in. */
+  #pass(chunk: UIMessageChunk): UIMessageChunk[] {
+    const { type } = chunk;
+    if (type === 'error') return [chunk];
+    const named = type === 'start' ? { ...chunk, messageId: this.#turn.name(chunk.messageId) } : chunk;
+    const held = this.#opening;
+    if (!held) return [named];
+    held.push(named);
+    if (isSilent(chunk)) return [];
+    this.#opening = undefined;
+    this.#call.firstMs = Date.now() - this.#call.startedAt;
+    const isStarted = held.some((one) => one.type === 'start');
+    return isStarted ? held : [{ type: 'start', messageId: this.#turn.name(undefined) }, ...held];
   }
 
   /** How a closed stream ended. Without a finish, an answer with steps, an open text or no word was cut off. */
-  get status(): CallFacts['status'] {
+  #status(): CallFacts['status'] {
     const isWhole = !this.#opening && this.#call.steps === 0 && !this.#isOpen();
     return this.#end ?? (isWhole ? 'complete' : 'failed');
   }
@@ -320,28 +313,10 @@ class Passage {
     return last !== undefined && 'state' in last && last.state === 'streaming';
   }
 
-  /** The chunks to pass on for one that came in. */
-  pass(chunk: UIMessageChunk): UIMessageChunk[] {
-    const { type } = chunk;
-    this.#learn(chunk);
-    if (type === 'error') return [chunk];
-    const named = type === 'start' ? { ...chunk, messageId: this.#turn.name(chunk.messageId) } : chunk;
-    if (!this.#opening) return [named];
-    this.#opening.push(named);
-    return isSilent(chunk) ? [] : this.#begin(this.#opening);
-  }
-
-  #begin(held: UIMessageChunk[]): UIMessageChunk[] {
-    this.#opening = undefined;
-    this.#call.firstMs = Date.now() - this.#call.startedAt;
-    const messageId = this.#turn.name(undefined);
-    return held.some(({ type }) => type === 'start') ? held : [{ type: 'start', messageId }, ...held];
-  }
-
   #learn(chunk: UIMessageChunk): void {
     const { type } = chunk;
     this.#last = type;
-    if ('messageMetadata' in chunk) this.usage = usageIn(chunk.messageMetadata) ?? this.usage;
+    if ('messageMetadata' in chunk) this.#usage = usageIn(chunk.messageMetadata) ?? this.#usage;
     if (type === 'start-step') this.#call.steps += 1;
     if ('toolCallId' in chunk) this.#timeTool(chunk);
     if (type === 'error') this.#end = 'failed';
@@ -364,6 +339,10 @@ class Passage {
   }
 }
 
+const NO_ANSWER =
+  'There was no answer: the endpoint sent nothing that can be read as one. Try again, or check its address.';
+
+/** The chunks that close a step or ask for something: the words are saved durably. */
 const SAVE_POINTS = /^(finish-step|tool-input-available|tool-approval-request)$/;
 
 /** Whether a chunk opens an answer without showing anything. */
@@ -373,6 +352,6 @@ function isSilent(chunk: UIMessageChunk): boolean {
 }
 
 function usageIn(metadata: unknown): Readonly<Record<string, unknown>> | undefined {
-  const usage = (metadata as { usage?: unknown } | null | undefined)?.usage;
+  const { usage } = Object(metadata) as { usage?: unknown };
   return typeof usage === 'object' && usage !== null ? (usage as Record<string, unknown>) : undefined;
 }

@@ -27,11 +27,10 @@ export async function takeUpIn(chat: BranchChat, sent: ReconnectOptions): Promis
     if (chat.turn?.isOpen) return null;
     await chat.turn?.settled;
     // The answer was continued again since, here or in another tab: only that stream counts.
-    const isOvertaken = (await placeOf(engine, key))?.request !== place?.request;
-    if (isOvertaken || abortSignal?.aborted) return null;
+    if (!sameJson(await placeOf(engine, key), place) || abortSignal?.aborted) return null;
     // The person went elsewhere, or another tab took the answer up.
-    if (!list.begun[0] || !sameJson(awaited(chat), note)) return null;
-    const turn = await beginTurn(chat, note, list.begun).catch(leave);
+    if (!list.whole[0] || !sameJson(awaited(chat), note)) return null;
+    const turn = await beginTurn(chat, note, list.whole).catch(leave);
     if (!turn) return null;
     // AI SDK 5 continues from the page's copy of an answer that broke off in a tool call.
     const copy = isReplay ? copyIn(chat) : undefined;
@@ -53,7 +52,7 @@ export async function takeUpIn(chat: BranchChat, sent: ReconnectOptions): Promis
  * point, and where another tab works on the branch.
  */
 function awaited({ engine, branchId, list }: BranchChat): Partial<RequestNote> | null {
-  const last = list.begun.at(-1);
+  const last = list.whole.at(-1);
   const lastKey = keyOf(engine, last?.id ?? '', branchId);
   const { branches, remoteMessages } = engine.state.getState();
   if (!last) return {};
