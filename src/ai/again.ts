@@ -36,7 +36,7 @@ export async function askAgain(
   const isShown = (): boolean => !messageId || withId(chat.messages, messageId) !== undefined;
   // A message may be missing from the list because the branch is not read yet.
   if (!isShown()) await chat.ready();
-  if (chat.queue?.isWaiting(messageId) || chat.isSecond(messageId)) return;
+  if (withId(chat.waiting, messageId) || chat.isSecond(messageId)) return;
   const again = (): Promise<void> => chat.own.regenerate(options);
   // On a double click, the first regenerate removes the message of the second.
   await (isShown() ? inPlace(chat, messageId, async () => isShown() && again()) : again());

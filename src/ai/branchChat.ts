@@ -36,7 +36,7 @@ export class BranchChat extends Chat<UIMessage> implements ContextChat {
   readonly jobs: Jobs = new Jobs({
     prepare: () => this.ready().catch(() => {}),
     isFree: ({ rank }) => !this.isBusy && !this.resuming && !(rank === 'asked' && this.queue?.isHeld),
-    pause: () => this.#toolLoop(),
+    pause: () => (this.host.options.sendAutomaticallyWhen ? new Promise((go) => setTimeout(go)) : undefined),
   });
   branchId: string | undefined;
   /** The id of the branch that a turn is just making, if it needs one: the chat is there when the branch is shown. */
@@ -385,12 +385,6 @@ export class BranchChat extends Chat<UIMessage> implements ContextChat {
     const sending = task().finally(() => (this.#unanswered -= 1));
     this.#sending = sending.catch(() => {});
     return sending;
-  }
-
-  /** With `sendAutomaticallyWhen`, the AI SDK sends the next request of a tool loop within the task that ends an answer. */
-  #toolLoop(): Promise<void> | undefined {
-    if (!this.host.options.sendAutomaticallyWhen) return undefined;
-    return new Promise((resolve) => setTimeout(resolve));
   }
 
   #statusChange(): Promise<void> {

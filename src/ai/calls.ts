@@ -49,15 +49,14 @@ async function answerCall(chat: BranchChat, verb: Verb, told: Result | Word, giv
     [chat, ...host.all()].find((one) => asking(one.list.now, is));
   // Some models number their tool calls anew in each answer: prefer an answer in which the call still waits.
   const owner = whoAsks((part) => isCall(part) && isWaiting(part)) ?? whoAsks(isCall) ?? chat;
-  if (owner.list !== list) return owner[verb](told as never);
+  if (owner !== chat) return owner[verb](told as never);
   // A server's answer may just be about to be taken up.
   await chat.opening?.catch(() => {});
   const listed = asking(list.now, isCall);
   // The call may be on another branch, or before the loaded messages.
-  const elsewhere = listed ? undefined : await waitingCall(engine, isCall);
-  const before = listed ?? elsewhere?.message;
-  if (!before) return;
-  const key = elsewhere?.key ?? keyIn(chat, before);
+  const found = listed ? { key: keyIn(chat, listed), message: listed } : await waitingCall(engine, isCall);
+  if (!found) return;
+  const { key, message: before } = found;
   if (chat.turn) chat.turn.isMute = false;
   if (chat.turn && chat.turn.key === key) {
     // The AI SDK writes on in a copy of the growing answer, and knows how to add to it.

@@ -143,6 +143,10 @@ export class Registry implements ContextChats, ChatHost, AttachedChat {
     return chat;
   }
 
+  all(): readonly BranchChat[] {
+    return [this.active, ...this.#chats];
+  }
+
   async whenSettled(): Promise<void> {
     await this.#each((chat) => chat.whenSettled());
   }
@@ -158,12 +162,6 @@ export class Registry implements ContextChats, ChatHost, AttachedChat {
     await this.whenSettled();
   }
 
-  // ------------------------------------------------------------------ what chats ask of it
-
-  all(): readonly BranchChat[] {
-    return [this.active, ...this.#chats];
-  }
-
   // ------------------------------------------------------------------ what the engine tells
 
   sync(): void {
@@ -176,10 +174,9 @@ export class Registry implements ContextChats, ChatHost, AttachedChat {
     // A question may follow soon: load the code of turns.
     loadTurns().catch(() => {});
     // Edits and regenerations may follow an answer: load their code when the page is idle.
-    if (state.messages.at(-1)?.role === 'assistant' && !this.#isForeseen) {
-      this.#isForeseen = true;
-      setTimeout(() => loadMore().catch(() => {}), QUIET);
-    }
+    const isAnswered = state.messages.at(-1)?.role === 'assistant';
+    if (isAnswered && !this.#isForeseen) setTimeout(() => loadMore().catch(() => {}), QUIET);
+    this.#isForeseen ||= isAnswered;
     const unbound = this.#on(undefined);
     if (unbound) unbound.branchId = branchId;
     this.#on(branchId)?.follow(state);
@@ -211,13 +208,10 @@ export class Registry implements ContextChats, ChatHost, AttachedChat {
 /** Calls back when a person returns to the page: to its tab or its window. Returns a stop function. */
 function onReturning(hear: () => void): () => void {
   if (typeof document === 'undefined') return () => {};
-  const look = (): void => {
-    if (document.visibilityState === 'visible') hear();
-  };
+  const look = (): void => void (document.visibilityState === 'visible' && hear());
+  const listening = new AbortController();
   // A page that comes back through the history becomes visible, too.
-  const events = ['visibilitychange', 'focus'];
-  for (const event of events) window.addEventListener(event, look);
-  return () => {
-    for (const event of events) window.removeEventListener(event, look);
-  };
+  for (const event of ['visibilitychange', 'focus'])
+    window.addEventListener(event, look, { signal: listening.signal });
+  return () => listening.abort();
 }

@@ -69,7 +69,7 @@ interface Idle {
   /** Reads the chat. */
   prepare(): Promise<unknown>;
   isFree(job: Job): boolean;
-  /** Resolves when a tool loop that an answer led to has begun. */
+  /** Waits for a tool loop that an answer led to: the AI SDK sends its next request within the task that ends the answer. */
   pause(): Promise<void> | undefined;
 }
 

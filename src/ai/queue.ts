@@ -59,14 +59,6 @@ export class Queue {
     return this.#questions.filter(({ message }) => !withId(now, message.id));
   }
 
-  #find(id: string | undefined): Question | undefined {
-    return this.#shown().find(({ message }) => message.id === id);
-  }
-
-  isWaiting(id: string | undefined): boolean {
-    return this.#find(id)?.isLeft === false;
-  }
-
   #set(questions: readonly Question[]): void {
     this.#questions = questions;
     this.#chat.list.touch();
@@ -81,7 +73,7 @@ export class Queue {
     const [chat, shown] = [this.#chat, this.#shown()];
     const others = given.filter(({ id }) => !shown.some(({ message }) => message.id === id));
     const isTold = !isAsking(chat) && copyIn(chat) !== undefined;
-    const isOfNow = !isTold && (given.length === 0 || sameItems(others.map(idOf), chat.list.now.map(idOf)));
+    const isOfNow = !isTold && (given.length === 0 || sameIds(others, chat.list.now));
     for (const question of shown) {
       const now = withId(given, question.message.id);
       if (now && isSavable(now)) this.#say(question, now);
@@ -161,7 +153,7 @@ export class Queue {
 
   /** Gives a queued question a new text. Resolves to whether it is to be asked now; undefined for one that is not queued. */
   sayAnew({ messageId, ...words }: Message, options?: ChatRequestOptions): Promise<boolean> | undefined {
-    const question = this.#find(messageId);
+    const question = this.#shown().find(({ message }) => message.id === messageId);
     if (!question) return undefined;
     const said = this.#read(words, messageId);
     said.catch((error: Error) => this.#chat.tell(error));
@@ -194,8 +186,11 @@ export class Queue {
     this.#set(this.#questions);
   }
 
+  /**
+   * Called when the chat has changed, here or in another tab. A question that was asked leaves the queue, as soon as the list has
+   * it; one that was left at the end of another branch stays there. The others are on the chat's branch.
+   */
   followed(all: readonly Question[] = this.#questions): void {
-    // A question that was asked is over, as soon as the list has it; one that was left at the end of another branch stays there.
     const { engine, branchId, jobs, list } = this.#chat;
     const isAsked = ({ isLeft, message }: Question): boolean => {
       const node = engine.node(message.id);
@@ -222,8 +217,8 @@ export class Queue {
       const held = await engine.store.held(engine.chatId);
       // Read the fields again: another tab removes the field of a question it has asked before it releases the lock.
       const now = Object.entries(await engine.fieldsOf(QUEUED));
-      const known = new Set(this.#questions.map(({ message }) => message.id));
-      const others = now.filter(([id]) => id in before && !known.has(id));
+      const known = this.#questions.map(messageOf);
+      const others = now.filter(([id]) => id in before && !withId(known, id));
       const left = others.flatMap(([id, entry]): Question[] =>
         isEntry(entry, id) && !held.has(id) ? [{ ...entry, isLeft: true }] : [],
       );
@@ -344,6 +339,6 @@ function messageOf({ message }: Question): UIMessage {
   return message;
 }
 
-function idOf({ id }: UIMessage): string {
-  return id;
+function sameIds(a: readonly UIMessage[], b: readonly UIMessage[]): boolean {
+  return a.length === b.length && a.every(({ id }, i) => id === b[i]?.id);
 }
