@@ -7,14 +7,14 @@ import { beginTurn, send } from './request.ts';
 import { sameJson } from '../graph/same.ts';
 import { keyOf, withId } from './list.ts';
 import type { BranchChat } from './branchChat.ts';
-import { type ChatHost, isAsking, type Message } from './host.ts';
+import { type ChatHost, isAsking, type Said } from './host.ts';
 
 // Edits and regenerations: a message sent in place of an earlier one. Loaded once there is an answer.
 
 /** Sends a message in place of the one with its `messageId`. */
 export async function sendInPlace(
   chat: BranchChat,
-  message: Message,
+  message: Said,
   options: ChatRequestOptions | undefined,
 ): Promise<void> {
   const { messageId } = message;

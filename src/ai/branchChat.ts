@@ -6,8 +6,9 @@ import { isContextError } from '../errors.ts';
 import { createId } from '../fragment/id.ts';
 import type { ContextChat, SendOptions } from './contextChat.ts';
 import {
-  asParts,
+  inParts,
   type ChatHost,
+  type Said,
   chatIdOf,
   isAsking,
   isDeleted,
@@ -287,7 +288,7 @@ export class BranchChat extends Chat<UIMessage> implements ContextChat {
     const { own } = this;
     this.sendMessage = async (given, options) => {
       if (given != null && !isMessage(given)) return (await loadMore()).refuseMessage(given);
-      await this.#send(given && asParts(given), options);
+      await this.#send(given, options);
     };
     this.regenerate = (options) => this.#later((more) => more.askAgain(this, options));
     this.stop = async () => {
@@ -305,15 +306,18 @@ export class BranchChat extends Chat<UIMessage> implements ContextChat {
       this.addToolApprovalResponse = (response) => this.#give((more) => more.giveWord(this, response));
   }
 
-  async #send(message: Message | undefined, options: ChatRequestOptions | undefined): Promise<void> {
+  async #send(given: Message | undefined, options: ChatRequestOptions | undefined): Promise<void> {
     const { onBusy, experimental_queue } = this.host.options;
-    if (message?.messageId !== undefined)
-      return this.#later((more) => more.sendInPlace(this, message, options));
+    const message = given && inParts(given);
+    // Files that can't be read are refused when the message is asked.
+    message?.catch(() => {});
+    if (message && given.messageId !== undefined)
+      return this.#later(async (more) => more.sendInPlace(this, await message, options));
     if (onBusy === 'reject' && (this.isBusy || this.#unanswered > 0)) throw busy();
     this.queue?.pass();
     if (!message && this.isSecond()) return undefined;
     const mayWait = this.hasWork && message && !experimental_queue;
-    const run = (): Promise<void> => this.say(message, options);
+    const run = async (): Promise<void> => this.say(await message, options);
     // The AI SDK queues these itself.
     if (experimental_queue) return this.#working(() => this.ready().then(run, run));
     if (!mayWait) return this.#working(() => this.jobs.run({ rank: message ? 'first' : 'last', run }));
@@ -327,7 +331,7 @@ export class BranchChat extends Chat<UIMessage> implements ContextChat {
   }
 
   /** Sends a message in its turn, behind what an earlier page left queued; without one, continues the last answer. */
-  say(message: Message | undefined, options: ChatRequestOptions | undefined): Promise<void> {
+  say(message: Said | undefined, options: ChatRequestOptions | undefined): Promise<void> {
     this.list.leaveRemote();
     // What a deleted chat showed, or had queued, is no part of the chat that begins now.
     if (isDeleted(this.engine)) {

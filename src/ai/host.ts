@@ -1,5 +1,12 @@
 import type { Chat } from '@ai-sdk/react';
-import type { ChatStatus, ChatTransport, UIMessage } from 'ai';
+import {
+  convertFileListToFileUIParts,
+  type ChatStatus,
+  type ChatTransport,
+  type CreateUIMessage,
+  type FileUIPart,
+  type UIMessage,
+} from 'ai';
 import type { ContextEngine } from '../engine/engine.ts';
 import type { BranchChat } from './branchChat.ts';
 import type { ContextChatOptions } from './contextChat.ts';
@@ -46,28 +53,21 @@ export function copyIn(chat: object): UIMessage | undefined {
 
 // ------------------------------------------------------------------ what is sent
 
-/** A message as it is handed to `sendMessage()`. */
+/** A message as it is handed to `sendMessage()`, and with its text and files as parts. */
 export type Message = NonNullable<Parameters<Chat<UIMessage>['sendMessage']>[0]>;
-
-/** A message as an app may send it. */
-export interface Words extends Partial<UIMessage> {
-  readonly text?: string;
-  readonly files?: FileList | UIMessage['parts'] | null;
-}
+export type Said = CreateUIMessage<UIMessage> & { readonly messageId?: string };
 
 /** Whether a value can be sent: the AI SDK breaks on a string, and shows an object without any of these fields as it is. */
 export function isMessage(given: object): boolean {
   return ['text', 'files', 'parts'].some((key) => key in new Object(given));
 }
 
-/** A message with its text as parts, and a `FileList` as a copy: apps empty the input, and its list, in the same moment. */
-export function asParts(message: Message): Message {
-  const { text, files, parts, ...rest } = message as Words;
-  if (parts) return message;
-  if (files && !Array.isArray(files)) {
-    const own: PropertyDescriptorMap = Object.getOwnPropertyDescriptors<object>([...files]);
-    return { ...message, files: Object.create(files, own) } as Message;
-  }
-  const said = text === undefined ? [] : [{ type: 'text', text }];
-  return { ...rest, parts: [...(files ?? []), ...said] } as unknown as Message;
+/** A message in parts. Files are read at once: apps empty the input, and its list, in the same moment. */
+export async function inParts(message: Message): Promise<Said> {
+  const { text, files, parts, ...rest } = message as Partial<Said> & { text?: string; files?: Files };
+  if (parts) return { ...rest, parts };
+  const read = Array.isArray(files) ? files : await convertFileListToFileUIParts(files ?? undefined);
+  return { ...rest, parts: [...read, ...(text === undefined ? [] : [{ type: 'text' as const, text }])] };
 }
+
+type Files = FileList | FileUIPart[] | null;

@@ -1,4 +1,4 @@
-import { convertFileListToFileUIParts, type ChatRequestOptions, type UIMessage } from 'ai';
+import type { ChatRequestOptions, UIMessage } from 'ai';
 import { keepIfSame, sameItems } from '../engine/same.ts';
 import { createId } from '../fragment/id.ts';
 import { checkMessage } from '../fragment/message.ts';
@@ -7,7 +7,7 @@ import { sameItems } from '../graph/same.ts';
 import { keyOf, withId } from './list.ts';
 import { asJson, waitsForPage } from './message.ts';
 import type { BranchChat } from './branchChat.ts';
-import { copyIn, isAsking, type Message, QUEUED, type Words } from './host.ts';
+import { copyIn, isAsking, QUEUED, type Said } from './host.ts';
 
 /**
  * The queued questions of a chat.
@@ -86,11 +86,11 @@ export class Queue {
   // ------------------------------------------------------------------ whose turn it is
 
   /** Queues a question, with the options of its request. Resolves to the job that asks it; one that can't be saved is not shown. */
-  async add(given: Message, options?: ChatRequestOptions): Promise<Job> {
+  async add(given: Promise<Said>, options?: ChatRequestOptions): Promise<Job> {
     const chat = this.#chat;
-    const message = await this.#read(given).catch(() => undefined);
+    const message = await given.then((said) => this.#named(said)).catch(() => undefined);
     // A question that can't be saved, or whose files can't be read, is refused in its turn.
-    if (!message) return { rank: 'asked', run: () => chat.say(given, options) };
+    if (!message) return { rank: 'asked', run: async () => chat.say(await given, options) };
     const at = Math.max(Date.now(), (this.#questions.at(-1)?.at ?? 0) + 1);
     const question: Question = { message, at, options, isLeft: false };
     this.#write(question);
@@ -108,23 +108,13 @@ export class Queue {
     };
   }
 
-  /** A message as it is queued: with its files read, and an id of its own (`own`: the one that it has in the queue). */
-  async #read(given: Message, own?: string): Promise<UIMessage> {
+  /** A message as it is queued: with an id of its own (`own`: the one that it has in the queue). Throws `invalid-messages`. */
+  #named({ id, role = 'user', ...rest }: Said, own?: string): UIMessage {
     const chat = this.#chat;
-    const {
-      id = own ?? chat.generateId(),
-      role = 'user',
-      text,
-      files,
-      parts,
-      metadata,
-      ...rest
-    } = given as Words;
-    const said = text === undefined ? [] : [{ type: 'text' as const, text }];
-    const all = parts ?? [...(await convertFileListToFileUIParts(files as FileList | undefined)), ...said];
+    const given = id ?? own ?? chat.generateId();
     const known = [...chat.list.now, ...this.#questions.map(messageOf)];
-    const isTaken = id !== own && (chat.engine.node(id) ?? withId(known, id)) !== undefined;
-    const queued = { ...rest, id: isTaken ? createId() : id, role, parts: all, metadata };
+    const isTaken = given !== own && (chat.engine.node(given) ?? withId(known, given)) !== undefined;
+    const queued = { ...rest, id: isTaken ? createId() : given, role };
     savableOf(queued);
     return queued;
   }
@@ -152,18 +142,20 @@ export class Queue {
   }
 
   /** Gives a queued question a new text. Resolves to whether it is to be asked now; undefined for one that is not queued. */
-  sayAnew({ messageId, ...words }: Message, options?: ChatRequestOptions): Promise<boolean> | undefined {
+  sayAnew({ messageId, ...said }: Said, options?: ChatRequestOptions): Promise<boolean> | undefined {
     const question = this.#shown().find(({ message }) => message.id === messageId);
-    if (!question) return undefined;
-    const said = this.#read(words, messageId);
-    said.catch((error: Error) => this.#chat.tell(error));
-    return said.then(async (message) => {
-      question.options = options ?? question.options;
-      this.#say(question, message);
-      this.#set(this.#questions);
-      await this.writing;
-      return question.isLeft;
-    });
+    return (
+      question && this.#change(question, said, options).catch((error: unknown) => this.#chat.fail(error))
+    );
+  }
+
+  async #change(question: Question, said: Said, options?: ChatRequestOptions): Promise<boolean> {
+    const message = this.#named(said, question.message.id);
+    question.options = options ?? question.options;
+    this.#say(question, message);
+    this.#set(this.#questions);
+    await this.writing;
+    return question.isLeft;
   }
 
   // ------------------------------------------------------------------ what an earlier page left
