@@ -75,7 +75,7 @@ export function createLocalTransport<M extends UIMessage = UIMessage>(
         sendReasoning: true,
         sendSources: true,
         onError: errorText,
-        messageMetadata: ({ part }) => merged(usageOf(part), messageMetadata?.({ part })),
+        messageMetadata: ({ part }) => withUsage(part, messageMetadata?.({ part })),
       }) as ReadableStream<UIMessageChunk>;
     },
     reconnectToStream: () => Promise.resolve(null),
@@ -97,38 +97,29 @@ function withoutExecute<T extends object>(tools: T): T {
 function requestOf<M extends UIMessage>(
   sent: Parameters<ChatTransport<M>['sendMessages']>[0],
 ): LocalRequest<M> {
+  const { chatId, messages, metadata, trigger } = sent;
   const body = { ...sent.body } as Readonly<Record<string, unknown>>;
-  return {
-    chatId: sent.chatId,
-    messages: sent.messages,
-    system: typeof body.system === 'string' ? body.system : '',
-    trigger: sent.trigger,
-    attempt: noteOf(sent).attempt ?? 0,
-    body,
-    metadata: sent.metadata,
-  };
+  const system = typeof body.system === 'string' ? body.system : '';
+  return { chatId, messages, system, trigger, attempt: noteOf(sent).attempt ?? 0, body, metadata };
 }
 
 function noteOf({ metadata }: { readonly metadata?: unknown }): Partial<RequestNote> {
   return (metadata as { contextree?: RequestNote } | undefined)?.contextree ?? {};
 }
 
-function usageOf(part: { readonly type: string; readonly totalUsage?: unknown }): object | undefined {
-  return part.type === 'finish' ? { usage: part.totalUsage } : undefined;
-}
-
-/** The fields of both objects; undefined for none, so that the answer gets no metadata. */
-function merged(first: object | undefined, second: object | undefined): object | undefined {
-  return first || second ? { ...first, ...second } : undefined;
+/** The app's metadata over the usage that the finish reports; undefined for none, so that the answer gets no metadata. */
+function withUsage(
+  part: { readonly type: string; readonly totalUsage?: unknown },
+  own?: object,
+): object | undefined {
+  const usage = part.type === 'finish' && { usage: part.totalUsage };
+  return usage || own ? { ...usage, ...own } : undefined;
 }
 
 /** The message of an error, its status code in front. */
 function errorTextOf(error: unknown): string {
-  const { message, statusCode, lastError } = Object(error) as {
-    message?: string;
-    statusCode?: number;
-    lastError?: unknown;
-  };
+  const failure = Object(error) as { message?: string; statusCode?: number; lastError?: unknown };
+  const { message, statusCode, lastError } = failure;
   if (lastError !== undefined) return errorTextOf(lastError);
   if (isUnreadable(Object(error))) return UNREADABLE;
   const words = typeof error === 'string' ? error : (message ?? 'The model failed without a word.');

@@ -13,14 +13,10 @@ import { asJson, callsIn, hasWords, isWaiting, longer } from './message.ts';
 /** How often the words of a growing answer are handed to the engine, in ms; the engine decides how often it writes them. */
 const DRAFT_INTERVAL = 100;
 
+type Facts = Omit<CallFacts, 'ms' | 'status'>;
+
 /** The facts of a request, known while its answer passes. */
-export interface Call extends Pick<CallFacts, 'startedAt'> {
-  firstMs?: number;
-  steps: number;
-  toolMs?: (number | null)[];
-  finishReason?: string;
-  model?: string;
-}
+export type Call = { -readonly [Name in keyof Facts]: Facts[Name] };
 
 /**
  * One turn, from the list that asks for it to the last word of its answer.
@@ -78,7 +74,6 @@ export class Turn {
     if (answerKey !== undefined) this.#expectSettled(answerKey);
     if (isInPlace && this.answer) await this.#goOn(this.answer);
     else await this.#ask(isSole);
-    this.branchId = this.#landing();
     this.#takeIn();
     void this.settled.then(onLeaving(() => void this.#keep('streaming')));
   }
@@ -97,6 +92,8 @@ export class Turn {
       // Another tab may continue the same answer at this moment.
       isSole: isSole || fresh.length === 0,
     });
+    // The branch made for it, its own, or the `main` that another tab made first.
+    this.branchId = engine.branchHolding(key) ?? branch;
   }
 
   /** Opens an answer's node to grow again, from the words saved by then: another tab may have answered a tool call in it. */
@@ -110,13 +107,6 @@ export class Turn {
     const status = this.engine.status(key);
     if (status === 'streaming') throw busy({ id: this.id });
     this.#isWhole = status === 'complete' && (!last || isWaiting(last));
-  }
-
-  /** The branch that a turn was saved on: the one made for it, its own, or the `main` that another tab made first. */
-  #landing(): string {
-    const { branches, branchId: active } = this.engine.state.getState();
-    const ids = [this.forkId, this.branchId];
-    return ids.find((id) => branches.some((branch) => branch.id === id)) ?? active;
   }
 
   /** Updates the chat's list to the saved conversation up to the answer; earlier messages that the chat has loaded stay. */
