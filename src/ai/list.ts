@@ -68,6 +68,12 @@ export class List {
     });
   }
 
+  /** Takes in a message as it is saved. */
+  keep(message: UIMessage): void {
+    this.saved = put(this.saved, message);
+    if (withId(this.now, message.id)) this.now = put(this.now, message);
+  }
+
   /** Removes what another tab is writing from the list: what is sent here must hang on saved messages. */
   leaveRemote(): void {
     const { remoteMessages } = this;

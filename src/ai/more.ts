@@ -6,6 +6,6 @@ export { askAgain, edit, regenerate, run, sendInPlace } from './again.ts';
 export { giveResult, giveWord } from './calls.ts';
 export { Queue } from './queue.ts';
 export { refuseMessage, refuseStream } from './refusals.ts';
-export { keepPlace } from './seam.ts';
+export { joinAt, keepPlace } from './seam.ts';
 export { toSendable } from './modelPrompt.ts';
 export { takeUpIn } from './resume.ts';

@@ -5,7 +5,7 @@ import { createId } from '../fragment/id.ts';
 import type { Source } from '../record/recorder.ts';
 import { maskSecrets } from '../secrets/maskSecrets.ts';
 import type { RequestNote, SendOptions } from './contextChat.ts';
-import { lazily } from './lazy.ts';
+import { lazily, loadMore } from './load.ts';
 import { keyOf, put, sameMessage, withId } from './list.ts';
 import { hasWords } from './message.ts';
 import type { BranchChat } from './branchChat.ts';
@@ -26,14 +26,12 @@ export async function begin(chat: BranchChat, sent: SendOptions): Promise<Answer
   while (chat.writes.size + host.writes.size > 0);
   const turn = await beginTurn(chat, sent);
   // Without this code, the point at which an answer is continued is not kept, and its words are not joined there.
-  const seam = turn.answer && (await loadSeam().catch(() => undefined));
+  const more = turn.answer && (await loadMore().catch(() => undefined));
   const cut = turn.read() ?? turn.answer;
-  chat.asShown = (message) => (host.isOwn && seam?.joinAt(message, cut)) || message;
-  if (turn.answer) await seam?.keepPlace(turn.engine, turn.key, turn.answer);
+  chat.asShown = (message) => (host.isOwn && more?.joinAt(message, cut)) || message;
+  if (turn.answer) await more?.keepPlace(turn.engine, turn.key, turn.answer);
   return passOn(turn, sent.abortSignal, () => ask(host, turn, { ...sent, chatId: chatIdOf(host) }));
 }
-
-const loadSeam = lazily(() => import('./seam.ts'));
 
 /** Saves the turn that a list asks for, on a new branch where the list differs from its branch, and moves the chat there. */
 export async function beginTurn(chat: BranchChat, named: Named, given?: readonly UIMessage[]): Promise<Turn> {
@@ -162,7 +160,7 @@ export function withNote<T extends { metadata?: unknown }>(sent: T, note: Partia
 
 /** The messages without parts that providers refuse; a single question needs no check. */
 async function sendableOf(messages: UIMessage[]): Promise<UIMessage[]> {
-  return messages.every(isPlain) ? messages : (await loadSendable()).toSendable(messages);
+  return messages.every(isPlain) ? messages : (await loadMore()).toSendable(messages);
 }
 
 function isPlain(message: UIMessage): boolean {
@@ -172,8 +170,6 @@ function isPlain(message: UIMessage): boolean {
     message.parts.every(({ type }) => /^(text|file)$/.test(type))
   );
 }
-
-const loadSendable = lazily(() => import('./modelPrompt.ts'));
 
 /** Waits until no message that the turn depends on grows any more, or the turn has ended. */
 async function wordsBefore({ engine, key, settled }: Turn): Promise<void> {
@@ -211,7 +207,7 @@ export async function passOn(
     stream.then((late) => (signal?.aborted ? late.cancel() : undefined)).catch(() => {});
     const answer = await Promise.race([stream, aborted]);
     if (typeof (answer as Partial<Answer> | null | undefined)?.getReader !== 'function')
-      (await import('./refusals.ts')).refuseStream(answer);
+      (await loadMore()).refuseStream(answer);
     return new ReadableStream(new Relay(answer, turn, call, isReplay), { highWaterMark: 0 });
   } catch (error) {
     await turn.end('failed');

@@ -6,7 +6,7 @@ import { createId } from '../fragment/id.ts';
 import type { MessageStatus } from '../graph/graph.ts';
 import type { NodeInfo } from '../graph/messages.ts';
 import { busy } from './jobs.ts';
-import { headOf, keyOf, put, sameMessage, withId, type List } from './list.ts';
+import { headOf, keyOf, sameMessage, withId, type List } from './list.ts';
 import { sameJson } from '../graph/same.ts';
 import { asJson, callsIn, hasWords, isWaiting, longer } from './message.ts';
 
@@ -118,11 +118,10 @@ export class Turn {
     const before = engine.node(keys[0] ?? '')?.parentId ?? null;
     const start = list.saved.findIndex(({ id }) => id === before) + 1;
     if (!isInPlace) list.saved = [...list.saved.slice(0, start), ...conversation];
-    if (answer) list.saved = put(list.saved, answer);
     list.followed = [];
     // A saved message may differ from the sent one: another tab added a tool result, or JSON can't hold a value.
     list.renew(this.#asked, conversation);
-    if (answer && withId(list.now, answer.id)) list.now = put(list.now, answer);
+    if (answer) list.keep(answer);
   }
 
   /** Names the answer: a new answer takes its server's id, if its conversation has no message of that id. */
@@ -206,9 +205,8 @@ export class Turn {
   /** Shows what is saved: a server may have sent an answer anew with less in it. */
   #show(message: UIMessage | undefined): void {
     const list = this.#list;
-    if (message) list.saved = put(list.saved, message);
-    if (message && withId(list.now, this.id)) list.now = put(list.now, message);
-    if (!message && !this.answer && list.now.at(-1)?.id === this.id) list.now = list.now.slice(0, -1);
+    if (message) list.keep(message);
+    else if (!this.answer && list.now.at(-1)?.id === this.id) list.now = list.now.slice(0, -1);
   }
 
   /** What to save of an answer without a word, but with metadata: without parts it would count as reserved. */

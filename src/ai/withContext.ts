@@ -1,6 +1,6 @@
 import type { ChatTransport, UIMessage } from 'ai';
 import type { ContextEngine } from '../engine/engine.ts';
-import { lazily } from './lazy.ts';
+import { lazily } from './load.ts';
 
 /**
  * A transport for apps that keep a `Chat` of their own: each turn is saved before it is sent, each answer while it grows, and
