@@ -3,6 +3,7 @@ import { readUIMessageStream, type ChatRequestOptions, type UIMessage } from 'ai
 import type { MessageContent, RunOptions } from '../engine/options.ts';
 import { ContextError } from '../errors.ts';
 import { createId } from '../fragment/id.ts';
+import { busy } from './jobs.ts';
 import { beginTurn, send } from './request.ts';
 import { sameJson } from '../graph/same.ts';
 import { keyOf, withId } from './list.ts';
@@ -36,7 +37,9 @@ export async function askAgain(
   const isShown = (): boolean => !messageId || withId(chat.messages, messageId) !== undefined;
   // A message may be missing from the list because the branch is not read yet.
   if (!isShown()) await chat.ready();
-  if (withId(chat.waiting, messageId) || chat.isSecond(messageId)) return;
+  if (withId(chat.waiting, messageId)) return;
+  // No answer goes beside the one (default: the last) that another tab writes.
+  if (chat.list.remoteMessages.some(({ id }) => id === (messageId ?? id))) return chat.tell(busy());
   const again = (): Promise<void> => chat.own.regenerate(options);
   // On a double click, the first regenerate removes the message of the second.
   await (isShown() ? inPlace(chat, messageId, async () => isShown() && again()) : again());

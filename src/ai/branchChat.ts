@@ -177,13 +177,6 @@ export class BranchChat extends Chat<UIMessage> implements ContextChat {
     if (!isAsking(this)) super.setStatus({ status: 'error', error });
   }
 
-  /** Refuses, with `busy`, an answer beside the one of `messageId` (default: the last) that another tab writes. */
-  isSecond(messageId?: string): boolean {
-    const isSecond = this.list.remoteMessages.some(({ id }) => id === (messageId ?? id));
-    if (isSecond) this.tell(busy());
-    return isSecond;
-  }
-
   /** Delays `ready` until everything is saved; drops that of a server that streams nothing while a request is open. */
   protected override setStatus(told: { status: ChatStatus; error?: Error }): void {
     const next = told.error ? { ...told, error: saidOf(told.error) } : told;
@@ -315,7 +308,6 @@ export class BranchChat extends Chat<UIMessage> implements ContextChat {
       return this.#later(async (more) => more.sendInPlace(this, await message, options));
     if (onBusy === 'reject' && (this.isBusy || this.#unanswered > 0)) throw busy();
     this.queue?.pass();
-    if (!message && this.isSecond()) return undefined;
     const mayWait = this.hasWork && message && !experimental_queue;
     const run = async (): Promise<void> => this.say(await message, options);
     // The AI SDK queues these itself.
