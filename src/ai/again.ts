@@ -20,9 +20,9 @@ export async function sendInPlace(
 ): Promise<void> {
   const { messageId } = message;
   const ask = (): Promise<void> => chat.own.sendMessage(message, options);
-  const anew = chat.queue?.sayAnew(message, options);
+  const isLeft = await chat.queue?.sayAnew(message, options).catch((error: unknown) => chat.fail(error));
   // A queued question that an earlier page left is also asked now.
-  if (anew) return (await anew) ? inPlace(chat, messageId, ask) : undefined;
+  if (isLeft !== undefined) return isLeft ? inPlace(chat, messageId, ask) : undefined;
   // What is no question of the list is refused by the AI SDK.
   const edited = upTo(chat, messageId);
   return edited ? inPlace(chat, messageId, ask, edited) : ask();

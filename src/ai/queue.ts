@@ -76,8 +76,9 @@ export class Queue {
     const isOfNow = !isTold && (given.length === 0 || sameIds(others, chat.list.now));
     for (const question of shown) {
       const now = withId(given, question.message.id);
-      if (now && isSavable(now)) this.#say(question, now);
-      if (!now && isOfNow) this.#forget(question);
+      if (now && now !== question.message && isSavable(now))
+        this.#write(Object.assign(question, { message: now }));
+      if (!now && isOfNow) this.#write(question, true);
     }
     chat.jobs.look();
     return others;
@@ -141,18 +142,12 @@ export class Queue {
     return isHeld;
   }
 
-  /** Gives a queued question a new text. Resolves to whether it is to be asked now; undefined for one that is not queued. */
-  sayAnew({ messageId, ...said }: Said, options?: ChatRequestOptions): Promise<boolean> | undefined {
+  /** Gives a queued question a new text. Resolves to whether it is to be asked now; to undefined for one that is not queued. */
+  async sayAnew({ messageId, ...said }: Said, options?: ChatRequestOptions): Promise<boolean | undefined> {
     const question = this.#shown().find(({ message }) => message.id === messageId);
-    return (
-      question && this.#change(question, said, options).catch((error: unknown) => this.#chat.fail(error))
-    );
-  }
-
-  async #change(question: Question, said: Said, options?: ChatRequestOptions): Promise<boolean> {
-    const message = this.#named(said, question.message.id);
-    question.options = options ?? question.options;
-    this.#say(question, message);
+    if (!question) return undefined;
+    const message = this.#named(said, messageId);
+    this.#write(Object.assign(question, { message, options: options ?? question.options }));
     this.#set(this.#questions);
     await this.writing;
     return question.isLeft;
@@ -236,19 +231,9 @@ export class Queue {
     return (holder ?? before ?? engine.state.getState().branchId) === branchId;
   }
 
-  #say(question: Question, message: UIMessage): void {
-    if (question.message === message) return;
-    question.message = message;
-    this.#write(question);
-  }
-
-  #forget(question: Question): void {
-    this.#questions = this.#questions.filter((one) => one !== question);
-    this.#write(question, true);
-  }
-
   /** Keeps a question, or removes it from the store when it is over. A deleted chat keeps nothing; the engine retries the rest. */
   #write(question: Question, isOver = false): void {
+    if (isOver) this.#questions = this.#questions.filter((one) => one !== question);
     question.branchId = this.#chat.branchId;
     const store = (): Promise<void> => this.#store(question, isOver).catch(() => {});
     const written = Promise.resolve(this.writing).then(store);

@@ -5,6 +5,7 @@ import { onLeaving } from '../engine/leaving.ts';
 import { createId } from '../fragment/id.ts';
 import type { MessageStatus } from '../graph/graph.ts';
 import type { NodeInfo } from '../graph/messages.ts';
+import type { BranchChat } from './branchChat.ts';
 import { busy } from './jobs.ts';
 import { headOf, keyOf, sameMessage, withId, type List } from './list.ts';
 import { sameJson } from '../graph/same.ts';
@@ -218,11 +219,7 @@ export class Turn {
 }
 
 /** Where a turn begins: the list that asks for it, and its branch. */
-interface Place {
-  readonly engine: ContextEngine;
-  readonly branchId: string | undefined;
-  readonly list: List;
-}
+type Place = Pick<BranchChat, 'engine' | 'branchId' | 'list'>;
 
 /** What a request names: an answer to continue, and an id that was reserved for a new one. */
 export interface Named {
