@@ -4,10 +4,9 @@ import { sameJson } from '../graph/same.ts';
 import { headOf, keyOf } from './list.ts';
 import type { BranchChat } from './branchChat.ts';
 import { chatIdOf, copyIn } from './host.ts';
-import { replaying } from './replay.ts';
 import type { ReconnectOptions, RequestNote } from './contextChat.ts';
 import { beginTurn, passOn, withNote } from './request.ts';
-import { placeOf } from './seam.ts';
+import { placeOf, replaying } from './seam.ts';
 
 type Answer = ReadableStream<UIMessageChunk>;
 

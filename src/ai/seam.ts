@@ -1,6 +1,7 @@
 import type { UIMessage } from 'ai';
 import type { ContextEngine } from '../engine/engine.ts';
 import { createId } from '../fragment/id.ts';
+import { longer, sizeOf } from './message.ts';
 
 /**
  * A continued answer with the cut text and its continuation as one part: the AI SDK would begin a new one, and a paragraph. The
@@ -36,8 +37,7 @@ export async function keepPlace(engine: ContextEngine, key: string, answer: UIMe
     const place = { ...endOf(answer), request: createId() };
     await engine.keepFields(GOING_ON, { ...Object.fromEntries(over), [key]: place });
   } catch {
-    // If the disk refuses, saving the words reports that. Without this record, a replay is compared with the answer by its
-    // words.
+    // If the disk refuses, saving the words reports that. Without this record, a replay is compared by its words.
   }
 }
 
@@ -52,7 +52,79 @@ export async function placeOf(engine: ContextEngine, key: string | undefined): P
 const GOING_ON = 'going-on';
 
 /** The end of an answer, as a point in it. */
-export function endOf({ parts }: UIMessage): Place {
+function endOf({ parts }: UIMessage): Place {
   const last = parts.at(-1);
   return { parts: parts.length, text: last?.type === 'text' ? last.text.length : 0 };
+}
+
+// ------------------------------------------------------------------ what a server repeats
+
+/**
+ * How to show an answer that a server repeats: from the beginning of the request, of the whole answer, or only what is new. The
+ * protocol does not say which, so the chat keeps the points at which answers were continued, and compares: the first point
+ * behind which both agree is the one. Until that is clear, and until the replay says more, the screen shows what is known.
+ *
+ * `kept` is the answer as it is known, `begun` the point at which it was last continued. Without `isReplay` the AI SDK appends
+ * to the answer, so the stream may also begin where it broke off. What the result shows is never shorter than `listed`.
+ */
+export function replaying(
+  kept: UIMessage | undefined,
+  begun: Place | undefined,
+  isReplay: boolean,
+): (message: UIMessage, listed: UIMessage | undefined) => UIMessage {
+  if (!kept) return (message) => message;
+  const places = [START, ...(begun ? [begun] : []), ...(isReplay ? [] : [endOf(kept)])];
+  return (message, listed) => {
+    if (message.id !== kept.id) return message;
+    const shown = listed?.id === kept.id ? listed : kept;
+    const isListed = sizeOf(message) === sizeOf(shown) && wordsOf(message) === wordsOf(shown);
+    return longer(
+      shown,
+      isListed ? message : behind(kept, beginningOf(message, kept, places), message, begun),
+    );
+  };
+}
+
+const START: Place = { parts: 0, text: 0 };
+
+/** The point in the known answer that a message continues from: the first that agrees with it, or the last. */
+function beginningOf(message: UIMessage, kept: UIMessage, places: readonly Place[]): Place {
+  const [known, said] = [wordsOf(kept), wordsOf(message)];
+  const agrees = (place: Place): boolean => {
+    const since = known.slice(wordsOf(before(kept, place)).length);
+    return since.startsWith(said) || said.startsWith(since);
+  };
+  return places.find(agrees) ?? places.at(-1) ?? START;
+}
+
+function behind(kept: UIMessage, place: Place, message: UIMessage, begun: Place | undefined): UIMessage {
+  const cut = before(kept, place === START ? (begun ?? START) : place);
+  if (place === START) return joinAt(message, cut);
+  const metadata = merged(kept.metadata, message.metadata);
+  return joinAt({ ...message, metadata, parts: [...cut.parts, ...message.parts] }, cut);
+}
+
+function merged(known: unknown, said: unknown): unknown {
+  const areRecords = [known, said].every((one) => typeof one === 'object' && one !== null);
+  return areRecords ? { ...(known as object), ...(said as object) } : (said ?? known);
+}
+
+function before(message: UIMessage, { parts: count, text }: Place): UIMessage {
+  const parts = message.parts.slice(0, count);
+  const last = parts.at(-1);
+  if (last?.type === 'text' && last.text.length > text)
+    parts[count - 1] = { ...last, text: last.text.slice(0, text), state: 'streaming' };
+  return { ...message, parts };
+}
+
+/** The content of a message as one text, independent of how texts are split and what results calls have. */
+function wordsOf({ parts }: UIMessage): string {
+  return parts
+    .map((part) => {
+      if (part.type === 'text') return part.text;
+      if (part.type === 'step-start') return '';
+      const id = 'toolCallId' in part ? part.toolCallId : '';
+      return `\0${part.type}\0${id}\0${'text' in part ? part.text : ''}`;
+    })
+    .join('');
 }
