@@ -48,7 +48,7 @@ export class List {
   /** Updates the list to the branch's messages, with those that another tab is writing behind them. */
   follow(shown: readonly UIMessage[], remoteMessages: readonly UIMessage[]): void {
     const before = this.whole;
-    const isUnchanged = sameLists(this.now, before);
+    const isUnchanged = sameJson(this.now, before);
     // Sent before the conversation could be read: what is read goes in front of it.
     const isEarly = this.followed === undefined;
     if (shown !== this.followed) this.saved = listAfter(this.#engine, this.saved, shown);
@@ -121,11 +121,6 @@ export function put(list: readonly UIMessage[], message: UIMessage): readonly UI
 /** Whether two messages have one id and equal content, reminders aside: an interface may show them or not. */
 export function sameMessage(a: UIMessage, b: UIMessage): boolean {
   return a === b || (a.id === b.id && sameContent(a, b));
-}
-
-/** Whether two lists are equal, reminders included. */
-function sameLists(a: readonly UIMessage[], b: readonly UIMessage[]): boolean {
-  return a.length === b.length && a.every((message, i) => sameJson(message, b[i]));
 }
 
 /**

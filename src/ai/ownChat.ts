@@ -1,4 +1,4 @@
-import type { ChatTransport, UIMessage, UIMessageChunk } from 'ai';
+import type { UIMessage, UIMessageChunk } from 'ai';
 import type { ContextEngine } from '../engine/engine.ts';
 import { sameJson } from '../graph/same.ts';
 import { expectEngine } from '../react/provider.tsx';
@@ -10,10 +10,7 @@ import type { ReconnectOptions, SendOptions } from './contextChat.ts';
 import { keepMessage } from './turn.ts';
 
 /** An app's own chat, with a transport of ours. */
-interface ForeignChat {
-  readonly engine: ContextEngine;
-  readonly transport: ChatTransport<UIMessage>;
-}
+type ForeignChat = Pick<ChatHost, 'engine' | 'transport'>;
 
 type Answer = ReadableStream<UIMessageChunk>;
 
@@ -114,9 +111,8 @@ async function keepResults(engine: ContextEngine, list: readonly UIMessage[]): P
   for (const message of list) {
     const key = message.role === 'assistant' ? keyOf(engine, message.id, undefined) : undefined;
     const saved = engine.message(key ?? '');
-    const answer = (now: UIMessage): UIMessage => answered(now, message) ?? now;
     if (key && saved && engine.status(key) !== 'streaming' && answered(saved, message))
-      await keepMessage(engine, key, answer, undefined);
+      await keepMessage(engine, key, (now) => answered(now, message) ?? now, undefined);
   }
 }
 

@@ -150,12 +150,9 @@ const loadRecorder = lazily(() => import('../record/recorder.ts'));
 
 /** A request with the note in its metadata; metadata that are no object stay as they are. */
 export function withNote<T extends { metadata?: unknown }>(sent: T, note: Partial<RequestNote>): T {
-  const { metadata } = sent;
+  const { metadata = {} } = sent;
   const isRecord = typeof metadata === 'object' && !Array.isArray(metadata);
-  return {
-    ...sent,
-    metadata: isRecord ? { ...metadata, contextree: note } : (metadata ?? { contextree: note }),
-  };
+  return { ...sent, metadata: isRecord ? { ...metadata, contextree: note } : metadata };
 }
 
 /** The messages without parts that providers refuse; a single question needs no check. */
