@@ -20,7 +20,7 @@ export async function send(foreign: ForeignChat, sent: SendOptions): Promise<Ans
   expectEngine(engine);
   await engine.ready();
   await keepResults(engine, sent.messages);
-  return (await serve(foreign, (chat) => chat['makeRequest'](sent), sent, sent.messages)) as Answer;
+  return (await serve(foreign, (chat) => chat['makeRequest'](sent), sent)) as Answer;
 }
 
 /** Takes up the answer that a server still streams. */
@@ -34,45 +34,34 @@ export async function reconnect(
 }
 
 /** A hidden chat of ours makes the request with the list that came along, and both chats read the answer. */
-async function serve(
-  foreign: ForeignChat,
+function serve(
+  { engine, transport }: ForeignChat,
   ask: (chat: BranchChat) => Promise<unknown>,
-  { abortSignal, chatId }: { readonly abortSignal?: AbortSignal | undefined; readonly chatId?: string },
-  list?: readonly UIMessage[],
+  { abortSignal, chatId = engine.chatId, messages: list }: Partial<SendOptions>,
 ): Promise<Answer | null> {
-  const { engine, transport } = foreign;
-  let refuse: ((error: Error) => void) | undefined;
-  const host: ChatHost = {
-    engine,
-    transport,
-    options: { id: chatId ?? engine.chatId, onError: (error) => refuse?.(error) },
-    isOwn: false,
-    writes: new Set(),
-    all: () => [],
-    sync: () => {},
-  };
-  const chat = new BranchChat(host, engine.state.getState().branchId, 1);
-  // What is saved, from the first given message on, and then the given list.
-  const messages = engine.state.getState().messages;
-  const start = messages.findIndex(({ id }) => id === list?.[0]?.id);
-  chat.list.follow(messages.slice(Math.max(0, start)), []);
-  if (list) chat.list.now = list;
-  abortSignal?.throwIfAborted();
-  const stop = (): void => void chat.stop();
-  abortSignal?.addEventListener('abort', stop, { once: true });
-  // Stop the answer of a deleted chat. While a server is asked for an answer to take up, the list follows other tabs.
-  const unsubscribe = engine.state.subscribe((state) => {
-    if (isDeleted(engine)) stop();
-    else if (!list && !chat.turn && state.branchId === chat.branchId)
-      chat.list.follow(state.messages, state.remoteMessages);
-  });
   return new Promise((resolve, reject) => {
+    abortSignal?.throwIfAborted();
+    const { branchId, messages } = engine.state.getState();
+    const options = { id: chatId, onError: reject };
+    const others = { isOwn: false, writes: new Set<never>(), all: () => [], sync: () => {} };
+    const chat = new BranchChat({ engine, transport, options, ...others }, branchId, 1);
+    // What is saved, from the first given message on, and then the given list.
+    const start = messages.findIndex(({ id }) => id === list?.[0]?.id);
+    chat.list.follow(messages.slice(Math.max(0, start)), []);
+    if (list) chat.list.now = list;
     chat.passOn = (source) => {
       const [saving, own] = shared(source, () => chat.stop());
       resolve(own);
       return saving;
     };
-    refuse = reject;
+    const stop = (): void => void chat.stop();
+    abortSignal?.addEventListener('abort', stop, { once: true });
+    // Stop the answer of a deleted chat. While a server is asked for an answer to take up, the list follows other tabs.
+    const unsubscribe = engine.state.subscribe((state) => {
+      if (isDeleted(engine)) stop();
+      else if (!list && !chat.turn && state.branchId === chat.branchId)
+        chat.list.follow(state.messages, state.remoteMessages);
+    });
     void ask(chat).finally(() => {
       unsubscribe();
       resolve(null);
