@@ -5,7 +5,7 @@ import { sameJson } from '../graph/same.ts';
 import { keepList } from './again.ts';
 import { busy } from './jobs.ts';
 import { keyOf, put, withId } from './list.ts';
-import { callsIn, isToolPart, isWaiting, type ToolPart } from './message.ts';
+import { callsIn, isToolPart, isWaiting, type Part, type ToolPart } from './message.ts';
 import type { BranchChat } from './branchChat.ts';
 import { isAsking } from './host.ts';
 import { keepMessage } from './turn.ts';
@@ -94,7 +94,7 @@ async function answerCall(chat: BranchChat, verb: Verb, told: Result | Word, giv
 
 /** The message of a list that holds a tool call. */
 function asking(list: readonly UIMessage[], isCall: (part: ToolPart) => boolean): UIMessage | undefined {
-  return list.findLast(({ parts }) => parts.some((part) => isToolPart(part) && isCall(part)));
+  return list.findLast((message) => callsIn(message).some(isCall));
 }
 
 /** The key of a message of the list; for the growing answer, the key of its turn. */
@@ -117,21 +117,13 @@ async function waitingCall(
 
 /** The message with the result or approval added to its tool call. The first one counts; the same one again changes nothing. */
 function answered(message: UIMessage, { isCall, known }: Given): UIMessage {
-  const calls = callsIn(message).filter(isCall);
-  if (calls.some(isWaiting))
-    return {
-      ...message,
-      parts: message.parts.map((part) =>
-        isToolPart(part) && isCall(part) && isWaiting(part) ? { ...part, ...known } : part,
-      ),
-    };
-  const call = calls.at(-1) as (ToolPart & Record<string, unknown>) | undefined;
+  const isOpen = (part: Part): boolean => isToolPart(part) && isCall(part) && isWaiting(part);
+  const parts = message.parts.map((part) => (isOpen(part) ? { ...part, ...known } : part));
+  if (message.parts.some(isOpen)) return { ...message, parts };
+  const call = callsIn(message).findLast(isCall) as (ToolPart & Record<string, unknown>) | undefined;
   if (!call || isSame(call, known)) return message;
-  throw new ContextError(
-    'head-moved',
-    'This call of a tool was answered before, here or in another tab. That answer is kept.',
-    { details: { toolCallId: call.toolCallId } },
-  );
+  const text = 'This call of a tool was answered before, here or in another tab. That answer is kept.';
+  throw new ContextError('head-moved', text, { details: { toolCallId: call.toolCallId } });
 }
 
 function isSame(call: Readonly<Record<string, unknown>>, known: Readonly<Record<string, unknown>>): boolean {
