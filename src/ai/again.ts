@@ -15,16 +15,18 @@ import { type ChatHost, isAsking, type Said } from './host.ts';
 /** Sends a message in place of the one with its `messageId`. */
 export async function sendInPlace(
   chat: BranchChat,
-  message: Said,
+  messageId: string,
+  given: Promise<Said>,
   options: ChatRequestOptions | undefined,
 ): Promise<void> {
-  const { messageId } = message;
+  // Before anything is awaited: what another tab writes may leave the list meanwhile.
+  const edited = upTo(chat, messageId);
+  const message = await given;
   const ask = (): Promise<void> => chat.own.sendMessage(message, options);
   const isLeft = await chat.queue?.sayAnew(message, options).catch((error: unknown) => chat.fail(error));
   // A queued question that an earlier page left is also asked now.
   if (isLeft !== undefined) return isLeft ? inPlace(chat, messageId, ask) : undefined;
   // What is no question of the list is refused by the AI SDK.
-  const edited = upTo(chat, messageId);
   return edited ? inPlace(chat, messageId, ask, edited) : ask();
 }
 

@@ -304,8 +304,9 @@ export class BranchChat extends Chat<UIMessage> implements ContextChat {
     const message = given && inParts(given);
     // Files that can't be read are refused when the message is asked.
     message?.catch(() => {});
-    if (message && given.messageId !== undefined)
-      return this.#later(async (more) => more.sendInPlace(this, await message, options));
+    const messageId = given?.messageId;
+    if (message && messageId !== undefined)
+      return this.#later((more) => more.sendInPlace(this, messageId, message, options));
     if (onBusy === 'reject' && (this.isBusy || this.#unanswered > 0)) throw busy();
     this.queue?.pass();
     const mayWait = this.hasWork && message && !experimental_queue;
