@@ -310,14 +310,20 @@ export class BranchChat extends Chat<UIMessage> implements ContextChat {
     if (onBusy === 'reject' && (this.isBusy || this.#unanswered > 0)) throw busy();
     this.queue?.pass();
     const mayWait = this.hasWork && message && !experimental_queue;
-    const run = async (): Promise<void> => this.say(await message, options);
+    let said: Said | undefined;
+    const prepare = async (): Promise<void> => {
+      await this.ready().catch(() => {});
+      said = await message;
+    };
+    const run = (): Promise<void> => this.say(said, options);
     // The AI SDK queues these itself.
-    if (experimental_queue) return this.#working(() => this.ready().then(run, run));
-    if (!mayWait) return this.#working(() => this.jobs.run({ rank: message ? 'first' : 'last', run }));
+    if (experimental_queue) return this.#working(() => prepare().then(run));
+    if (!mayWait)
+      return this.#working(() => this.jobs.run({ rank: message ? 'first' : 'last', prepare, run }));
     // In order, though the files of the one before may still be read. Without the code of the queue it is asked, but not kept.
     const placed = this.#placing.then(loadMore).then(
       (more) => this.#queueIn(more).add(message, options),
-      (): Job => ({ rank: 'asked', run }),
+      (): Job => ({ rank: 'asked', prepare, run }),
     );
     this.#placing = placed;
     return this.#working(async () => this.jobs.run(await placed));
