@@ -18,10 +18,7 @@ export function Copy({ label, text }: CopyProps): ReactNode {
       <span role="status" className="muted">
         {outcome}
       </span>
-      <button
-        type="button"
-        onClick={() => void outcomeOf('Copied', writeClipboard(navigator, text)).then(setOutcome)}
-      >
+      <button onClick={() => void outcomeOf('Copied', writeClipboard(navigator, text)).then(setOutcome)}>
         {label}
       </button>
     </>
@@ -48,7 +45,6 @@ export function Take({ what, json, isOff }: TakeProps): ReactNode {
     <>
       <Copy label="Copy JSON" text={json} />
       <button
-        type="button"
         disabled={isOff}
         onClick={() => void json().then((text) => download(shownIn, fileName(what), text))}
       >

@@ -28,11 +28,7 @@ export function fileNote(text: string, onClose: (() => void) | undefined): React
   return (
     <div className="bar warn" role="status">
       <span className="grow">{text}</span>
-      {onClose && (
-        <button type="button" onClick={onClose}>
-          Close
-        </button>
-      )}
+      {onClose && <button onClick={onClose}>Close</button>}
     </div>
   );
 }

@@ -215,7 +215,6 @@ function Launcher({
     >
       <button
         ref={button}
-        type="button"
         aria-label="Open contextree devtools"
         title="contextree"
         onClick={() => show(true)}

@@ -37,7 +37,6 @@ export function Menu({ label, sign = '⋯', groups }: MenuProps): ReactNode {
     <div ref={place} className="menu" role="presentation" onKeyDown={onKeyDown} onBlur={onBlur}>
       <button
         ref={button}
-        type="button"
         className="icon"
         aria-label={label}
         title={label}

@@ -49,7 +49,6 @@ function itemOf({ label, run, isChosen, isOneOf = true, off }: MenuItem, onClose
   return (
     <button
       key={label}
-      type="button"
       role={isChosen === undefined ? 'menuitem' : choice}
       aria-checked={isChosen}
       aria-disabled={off !== undefined}

@@ -48,7 +48,7 @@ export function FloatingPanel(props: FloatingProps): ReactNode {
         <section className="panel" aria-label="contextree devtools" onKeyDown={onKeyDown}>
           <Views {...props}>
             <Menu label="Dock and theme" groups={groups} />
-            <button type="button" className="icon" aria-label="Close contextree devtools" onClick={onClose}>
+            <button className="icon" aria-label="Close contextree devtools" onClick={onClose}>
               ×
             </button>
           </Views>

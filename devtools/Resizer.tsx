@@ -5,15 +5,15 @@ import { sizeAfterKey, sizeAt } from './resize.ts';
 /** The edge by which the panel is resized, with the pointer or the arrow keys: a focusable separator is a control. */
 export function Resizer({ place, extent, onSize }: ResizerProps): ReactNode {
   const { side, size, least, most } = place;
+  const resize = (to: number): void => onSize(Math.min(most, Math.max(least, Math.round(to))));
   const onKeyDown = (event: KeyboardEvent): void => {
     const next = sizeAfterKey(event.key, place, event.shiftKey ? 64 : 16);
     if (next === undefined) return;
     event.preventDefault();
-    onSize(next);
+    resize(next);
   };
   const onPointerMove = (event: PointerEvent): void => {
-    if (event.currentTarget.hasPointerCapture(event.pointerId))
-      onSize(Math.min(most, Math.max(least, Math.round(sizeAt(side, event, extent)))));
+    if (event.currentTarget.hasPointerCapture(event.pointerId)) resize(sizeAt(place, event, extent));
   };
   return (
     <div

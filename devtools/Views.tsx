@@ -126,18 +126,10 @@ function Tabs({ id, tab, onSelect, list, takesFocus }: TabsProps): ReactNode {
   };
   return (
     <>
-      <div
-        ref={list}
-        className={isCut ? 'tabs cut' : 'tabs'}
-        role="tablist"
-        aria-label="Views"
-        tabIndex={-1}
-        onKeyDown={onKeyDown}
-      >
+      <div ref={list} className="tabs" role="tablist" aria-label="Views" tabIndex={-1} onKeyDown={onKeyDown}>
         {VIEWS.map((name) => (
           <button
             key={name}
-            type="button"
             role="tab"
             id={`${id}${name}`}
             data-tab={name}
@@ -253,9 +245,7 @@ function failed(error: Error, retry: () => void): ReactNode {
     <div className="words" role="alert">
       <p>This view stopped: {error.message}</p>
       <p>The app goes on as before.</p>
-      <button type="button" onClick={retry}>
-        Try again
-      </button>
+      <button onClick={retry}>Try again</button>
     </div>
   );
 }

@@ -19,9 +19,7 @@ export function Alert({ children, onClose }: AlertProps): ReactNode {
   return (
     <div className="alert" role="alert">
       {children}
-      {onClose && (
-        <button type="button" className="icon close" aria-label="Close the message" onClick={onClose} />
-      )}
+      {onClose && <button className="icon close" aria-label="Close the message" onClick={onClose} />}
     </div>
   );
 }

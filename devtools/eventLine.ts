@@ -1,33 +1,12 @@
 import type { ContextEngine, ContextEvent, EngineState } from 'contextree';
 import { clock, span } from './amounts.ts';
-import { counted } from './figures.ts';
 
-/** The content of an event on one line, without its type and its duration. */
+/** The content of an event on one line, without its type, its times and its ids: `branch main, messages 2`. */
 export function eventLine(event: ContextEvent): string {
-  switch (event.type) {
-    case 'set':
-      return `${counted(event.fragments, 'fragment')}, ${counted(event.messages, 'message')}`;
-    case 'resolve':
-      return `${event.branch}: ${counted(event.messages, 'message')}, ${counted(event.characters, 'character')} of system prompt`;
-    case 'save':
-      return `${event.branch}: ${counted(event.ids.length, 'message')}`;
-    case 'switch':
-      return `${event.from} → ${event.to}`;
-    case 'branch':
-    case 'checkpoint':
-      return `${event.action} ${event.name}`;
-    case 'stream':
-      return `${event.branch}: ${event.phase}${event.phase === 'end' ? `, ${event.status}` : ''}`;
-    case 'request':
-      return `${event.phase}, ${event.status}`;
-    case 'conflict':
-      return `another tab was first on ${event.from}: ${event.policy} to ${event.to}`;
-    case 'error':
-      return `${event.code}: ${event.message}`;
-    default:
-      // A newer engine has further events.
-      return '';
-  }
+  return Object.entries(event)
+    .filter(([field]) => !/^(at|ms|type)$|id$/i.test(field))
+    .map(([field, value]) => `${field} ${Array.isArray(value) ? value.length : value}`)
+    .join(', ');
 }
 
 /** The key of the message of an event, else of the last one of its branch; undefined for unknown ones. */

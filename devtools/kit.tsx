@@ -3,16 +3,15 @@ import type { KeyboardEvent, ReactNode, Ref } from 'react';
 // The parts that views are made of.
 
 /** The part of a view that scrolls, by keyboard too. */
-export function Scroll({ label, className = '', children }: ScrollProps): ReactNode {
+export function Scroll({ className = '', children }: ScrollProps): ReactNode {
   return (
-    <div className={`scroll ${className}`} tabIndex={0} role="group" aria-label={label}>
+    <div className={`rows ${className}`} tabIndex={0} role="group" aria-label="Content">
       {children}
     </div>
   );
 }
 
 interface ScrollProps {
-  readonly label: string;
   readonly className?: string;
   readonly children: ReactNode;
 }
@@ -122,7 +121,7 @@ export function more(step: number, left: number, where: 'earlier' | 'more', onMo
   if (left <= 0) return null;
   return (
     <p className="words">
-      <button type="button" onClick={onMore}>
+      <button onClick={onMore}>
         Show {Math.min(step, left)} of {left} {where}
       </button>
     </p>
@@ -168,7 +167,6 @@ export function SearchField({
           {STEPS.map(([name, sign, by]) => (
             <button
               key={sign}
-              type="button"
               className="icon"
               aria-label={name}
               title={name}

@@ -25,13 +25,8 @@ export function useAnswer<T>(question: Question<T>, moment: readonly unknown[]):
 }
 
 /** What to show in place of an answer: that it is awaited, or why there is none. */
-export function instead({ value, error }: Answer<unknown>, failed: string): ReactNode {
-  if (error)
-    return (
-      <Alert>
-        {failed}: {error.message}
-      </Alert>
-    );
+export function instead({ value, error }: Answer<unknown>): ReactNode {
+  if (error) return <Alert>{error.message}</Alert>;
   return value === undefined && <p className="words grow">Loading…</p>;
 }
 

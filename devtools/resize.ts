@@ -1,31 +1,29 @@
-import { type DevtoolsPosition, type Extent, isBeside, type Place } from './dock.ts';
+import { type Extent, isBeside, type Place } from './dock.ts';
 
 /** The size that a pointer drags a panel to. */
 export function sizeAt(
-  side: DevtoolsPosition,
-  pointer: { readonly clientX: number; readonly clientY: number },
-  window: Extent,
+  { side }: Place,
+  { clientX, clientY }: { readonly clientX: number; readonly clientY: number },
+  { width, height }: Extent,
 ): number {
-  if (isBeside(side)) return side === 'left' ? pointer.clientX : window.width - pointer.clientX;
-  return side === 'top' ? pointer.clientY : window.height - pointer.clientY;
+  const [at, whole] = isBeside(side) ? [clientX, width] : [clientY, height];
+  return isFar(side) ? whole - at : at;
 }
 
-/** The keys that make a panel larger and smaller, by its edge. */
-const GROWS: Readonly<Record<DevtoolsPosition, readonly [larger: string, smaller: string]>> = {
-  top: ['ArrowDown', 'ArrowUp'],
-  bottom: ['ArrowUp', 'ArrowDown'],
-  left: ['ArrowRight', 'ArrowLeft'],
-  right: ['ArrowLeft', 'ArrowRight'],
-};
+/** The arrow keys, by where they lead: to the far edges of the window, or away from them. */
+const LEADS: Readonly<Record<string, number>> = { ArrowRight: 1, ArrowDown: 1, ArrowLeft: -1, ArrowUp: -1 };
 
-/** The size after a key; undefined for keys that change none. */
+/** The size after a key, which may be beyond the limits; undefined for keys that change none. */
 export function sizeAfterKey(
   key: string,
   { side, size, least, most }: Place,
   step: number,
 ): number | undefined {
-  const [larger, smaller] = GROWS[side];
-  if (key === larger) return Math.min(most, size + step);
-  if (key === smaller) return Math.max(least, size - step);
-  return key === 'Home' ? least : key === 'End' ? most : undefined;
+  const leads = LEADS[key];
+  if (leads !== undefined) return size + (isFar(side) ? -step : step) * leads;
+  return { Home: least, End: most }[key];
+}
+
+function isFar(side: Place['side']): boolean {
+  return side === 'right' || side === 'bottom';
 }

@@ -14,7 +14,7 @@ type RunOptions = Parameters<NonNullable<AttachedChat['run']>>[0];
 /** What to run. */
 export interface Plan extends Omit<RunOptions, 'signal' | 'message'> {
   /** Other words of the question. */
-  readonly message?: string;
+  readonly message: string | undefined;
   /** The model to call; '' for the app's own. */
   readonly model: string;
   /** The key of the question, and of the existing answer; undefined where there is none. */
@@ -120,27 +120,22 @@ export class Runs extends Followed<Result> {
   async #run({ number, plan }: Result, chat: AttachedChat | undefined): Promise<void> {
     const control = new AbortController();
     this.#stops.set(number, control);
-    this.#change(number, { status: 'running' });
     const start = performance.now();
+    const change = (patch: Partial<Result>): void =>
+      this.#change(number, { ms: performance.now() - start, ...patch });
+    change({ status: 'running' });
     const { model, question: _question, answer: _answer, ...options } = plan;
     try {
       if (!chat?.run) throw new Error('No chat is attached, so there is nobody to ask.');
       let message: UIMessage | undefined;
       for await (const grown of await chat.run({ ...options, signal: control.signal }))
-        this.#change(number, { message: (message = grown), ms: performance.now() - start });
-      const isOver = control.signal.aborted ? 'stopped' : 'done';
-      this.#change(number, {
-        status: isOver,
-        ms: performance.now() - start,
-        ...(await usedBy(message, model)),
-      });
+        change({ message: (message = grown) });
+      const used = await usedBy(message, model);
+      this.#change(number, { status: control.signal.aborted ? 'stopped' : 'done', ...used });
     } catch (error) {
-      const isStopped = control.signal.aborted;
-      this.#change(number, {
-        status: isStopped ? 'stopped' : 'failed',
-        ...(!isStopped && { error: errorOf(error).message }),
-        ms: performance.now() - start,
-      });
+      change(
+        control.signal.aborted ? { status: 'stopped' } : { status: 'failed', error: errorOf(error).message },
+      );
     } finally {
       this.#stops.delete(number);
       this.#next();

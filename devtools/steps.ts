@@ -35,19 +35,6 @@ function messageStep({ at, createdAt, role, content }: GraphNode): Step {
   return { at, time: createdAt, kind: role, label: plainLine(role, content) };
 }
 
-/** The operations, for people. */
-const DONE: Readonly<Record<Operation['kind'], string>> = {
-  rewind: 'branched off',
-  restore: 'restored',
-  btw: 'asked aside on',
-  add: 'added messages to',
-  'rename-branch': 'renamed branch',
-  'delete-branch': 'deleted branch',
-  checkpoint: 'set checkpoint',
-  'rename-checkpoint': 'renamed checkpoint',
-  'delete-checkpoint': 'deleted checkpoint',
-};
-
 function operationStep({ at, kind, label, state }: Operation): Step {
-  return { at, time: at, kind: DONE[kind] ?? kind, label, state };
+  return { at, time: at, kind, label, state };
 }

@@ -64,13 +64,12 @@ footer.bar{border-top:1px solid var(--line);border-bottom:0;color:var(--muted)}
 
 const parts = `
 button,select,input,textarea{font:inherit;color:inherit;background:var(--ground);border:1px solid var(--edge);border-radius:4px;
-padding:2px 8px;min-height:24px;margin:0;cursor:pointer}
+padding:2px 8px;min-height:24px;margin:0}
+button,select,summary,.graph .row,.piece{cursor:pointer}
 button:hover,select:hover{background:var(--raised)}
-input,textarea{cursor:text}
 :focus-visible{outline:2px solid var(--accent);outline-offset:-2px}
 [role=tab],.icon,.quiet{border-color:transparent;background:none}
 .tabs{display:flex;gap:2px;flex:1;min-width:0;overflow-x:auto;scrollbar-width:none;overscroll-behavior:contain}
-.tabs.cut{padding:0 8px;mask:linear-gradient(90deg,#0000,#000 12px calc(100% - 12px),#0000)}
 [role=tab]{flex:none;color:var(--muted)}
 [role=tab][aria-selected=true]{background:var(--ground);border-color:var(--line);color:var(--text);font-weight:600}
 .icon{width:28px;padding:0;font-size:16px;line-height:1}
@@ -102,7 +101,6 @@ const graph = `
 .ellipsis,.preview,.ends>:first-child{overflow:hidden;text-overflow:ellipsis}
 .ellipsis{white-space:nowrap}
 .miss svg{opacity:.3}
-.graph .row{cursor:pointer}
 svg{display:block;flex:none}
 .lane{fill:none;stroke-width:2}
 .dot{stroke-width:2}
@@ -125,7 +123,7 @@ overflow:hidden;max-width:220px;min-width:0}
 .growing{color:var(--accent)}
 .unanswered{color:var(--muted)}
 .failed{color:var(--alert)}
-.streaming .dot{animation:pulse 1.2s ease-in-out infinite alternate}
+.streaming .dot{animation:pulse 1s infinite alternate}
 .fold{flex:none;font-size:11px;line-height:1;min-height:18px;padding:0 4px;border-color:var(--line);color:var(--muted)}
 @keyframes pulse{to{opacity:.35}}
 @media (prefers-reduced-motion:reduce){.streaming .dot{animation:none}}

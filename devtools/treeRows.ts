@@ -156,7 +156,8 @@ function quoted(text: string): string {
   return JSON.stringify(text).replace(UNSEEN, (found) => `\\u{${found.codePointAt(0)?.toString(16)}}`);
 }
 
-const UNSEEN = /[\u200b\u200e\u200f\u202a-\u202e\u2060\u2066-\u2069\ufeff\u{e0000}-\u{e007f}]/gu;
+/** Those that format text, without the two that join and part letters. */
+const UNSEEN = /(?![\u200c\u200d])\p{Cf}/gu;
 
 /** The first keys of an object, so that a closed one can be identified; names and ids come first. */
 function sketch(value: Record<string, unknown>): string {

@@ -1,5 +1,6 @@
 import type { CallFacts, ContextEngine, EstimateResult, NodeInfo } from 'contextree';
 import { costOf, estimateTokens } from 'contextree/tokens';
+import { exactly } from './figures.ts';
 import { modelIn } from './promptAnswer.ts';
 import { requestAt } from './promptAt.ts';
 import type { RecordedRequest } from './requests.ts';
@@ -168,6 +169,19 @@ export function toldIn(calls: readonly CallFacts[]): Usage | undefined {
   return sum;
 }
 
+/** Token counts of a provider, for people. */
+export function usageIn({ input = 0, output = 0, cacheRead, cacheWrite, reasoning }: Usage): string {
+  return [
+    `${exactly(input)} in`,
+    cacheRead && `${exactly(cacheRead)} of them cached`,
+    cacheWrite && `${exactly(cacheWrite)} to the cache`,
+    `${exactly(output)} out`,
+    reasoning && `${exactly(reasoning)} of them reasoning`,
+  ]
+    .filter(Boolean)
+    .join(', ');
+}
+
 /** Tokens read beside prompt and history: the provider's count beyond them, else those of the reported tools. */
 function toolsOf(
   call: CallFacts | undefined,
@@ -219,7 +233,7 @@ type Price = Promise<{ readonly cost: number | null; readonly tokens: number }>;
 /** The costs of answers, by their calls, which stay the same list until they change, and by the chosen model. */
 const known = new WeakMap<readonly CallFacts[], Map<string, Price>>();
 
-function spentOn(calls: readonly CallFacts[], whatIf: string): Price {
+export function spentOn(calls: readonly CallFacts[], whatIf = ''): Price {
   const prices = known.get(calls) ?? new Map<string, Price>();
   const price = prices.get(whatIf) ?? priceOf(calls, whatIf);
   known.set(calls, prices.set(whatIf, price));

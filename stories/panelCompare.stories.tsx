@@ -121,7 +121,7 @@ export const Failed: Story = {
   play: async ({ canvasElement }) => {
     const panel = await compare(canvasElement);
     await expect(await panel.findByRole('alert')).toHaveTextContent(
-      'They could not be compared: the disk is gone',
+      'the disk is gone',
     );
   },
 };

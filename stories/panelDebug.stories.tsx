@@ -95,7 +95,7 @@ export const OtherFragment: Story = {
     await click(await rowOf(panel, /^Two minutes/));
     await click(tab(panel, 'Prompt'));
     await click(await panel.findByRole('button', { name: 'Difference' }));
-    const difference = await panel.findByRole('group', { name: 'Difference' });
+    const difference = await panel.findByRole('group', { name: 'Content' });
     await waitFor(async () => {
       await expect(difference.querySelector('del')).toHaveTextContent('one sentence');
       await expect(difference.querySelector('ins')).toHaveTextContent('detail, with the reasons');

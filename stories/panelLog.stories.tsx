@@ -51,7 +51,7 @@ export const Events: Story = {
     const engine = engineIn(loaded).set(role('You are a concise tutor.'));
     await talkOfBread(engine);
     await waitFor(async () => expect((await lines(panel)).length).toBeGreaterThan(6));
-    await userEvent.click(panel.getByText('create Cold rise'));
+    await userEvent.click(panel.getByText('action create, name Cold rise'));
     await expect(panel.getByRole('group', { name: 'The selected event' })).toHaveTextContent('"checkpoint"');
     await expect(panel.getByRole('button', { name: 'Show in Graph' })).toBeEnabled();
     writeInto(panel.getByRole('searchbox', { name: 'Filter events' }), 'save');
@@ -67,7 +67,7 @@ export const History: Story = {
     const panel = await panelIn(canvasElement, 'Log');
     await userEvent.click(await panel.findByRole('button', { name: 'History' }));
     const steps = await lines(panel);
-    await expect(steps.at(-1)).toHaveTextContent(/asked aside on.*undone/);
+    await expect(steps.at(-1)).toHaveTextContent(/btw.*undone/);
     const past = await panel.findByRole('region', { name: 'The chat at this step' });
     await waitFor(() => expect(within(past).getAllByRole('row')).toHaveLength(6));
     writeInto(panel.getByRole('slider', { name: 'Step' }), '1');

@@ -146,7 +146,7 @@ export const EditAsBranch: Story = {
     const panel = await panelIn(canvasElement);
     const node = await read(panel, 'Why is tea brown?');
     await pick(panel, 'What can be done with it', 'Edit as a new branch');
-    const words = await node.findByRole('textbox', { name: 'Words' });
+    const words = await node.findByRole('textbox', { name: 'Words 1 of 1' });
     await waitFor(() => expect(focused(words)).toBe(words));
     await fireEvent.change(words, { target: { value: 'Why is tea green?' } });
     await userEvent.click(node.getByRole('button', { name: 'Save as a new branch' }));

@@ -54,8 +54,8 @@ export const Storage: Story = {
     },
   play: async ({ canvas, canvasElement }) => {
     const panel = await panelIn(canvasElement, 'Storage');
-    await expect(await panel.findByText('In this browser (IndexedDB)')).toBeVisible();
-    await expect(await panel.findByRole('meter', { name: 'Space' })).toBeVisible();
+    await expect(await panel.findByText('indexeddb')).toBeVisible();
+    await expect(await panel.findByText(/ of [\d.]+ .B$/)).toBeVisible();
     await userEvent.click(canvas.getByRole('button', { name: 'Say something' }));
     await expect(await panel.findByRole('row', { name: /^save 1/ })).toBeVisible();
     await userEvent.click(panel.getByRole('button', { name: 'Weigh' }));
@@ -152,7 +152,7 @@ export const Checkpoints: Story = {
     const panel = await panelIn(canvasElement, 'Checkpoints');
     await userEvent.click(await panel.findByText('◆ Bread'));
     await userEvent.click(panel.getByRole('button', { name: 'Rename' }));
-    const name = panel.getByRole('textbox', { name: 'Name' });
+    const name = panel.getByRole('textbox', { name: 'Name of the checkpoint' });
     writeInto(name, 'Two percent');
     pressIn(name, 'Enter');
     await expect(await panel.findByText('◆ Two percent')).toBeVisible();

@@ -14,7 +14,7 @@ export function Cache({ engine, turn: { request }, requests, whatIf }: CacheProp
   const answer = useAnswer(() => verdictOn(engine, request, whatIf), [engine, request, requests, whatIf]);
   if (!request) return <p className="figures">Cache: not recorded</p>;
   const { value } = answer;
-  if (!value) return answer.error && instead(answer, 'The cache could not be explained');
+  if (!value) return answer.error && instead(answer);
   const { state, cause, why } = value;
   if (!cause || state === 'kept')
     return (
@@ -48,7 +48,7 @@ function breachOf(verdict: CacheVerdict): ReactNode {
   const { state, cause, why, mend, billedAgain, cost, isLikely, component, source, before, after, settings } =
     verdict;
   return (
-    <details className="cache">
+    <details>
       <summary>
         Cache: <strong className={state === 'broke' ? 'bad' : ''}>{state}</strong> - {cause}
         {isLikely && ' (likely)'}

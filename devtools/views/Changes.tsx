@@ -21,7 +21,7 @@ export function useChanges(before: string, after: string): Answer<readonly Chang
 /** Changes in one text; with a side, what that one says. */
 export function runsOf(changes: Answer<readonly Change[]>, side?: 'before' | 'after'): ReactNode {
   const { value } = changes;
-  if (!value) return instead(changes, 'The words could not be compared');
+  if (!value) return instead(changes);
   const away = side === undefined ? undefined : side === 'before' ? 'added' : 'removed';
   return (
     <div className="text" dir="auto">
@@ -38,7 +38,7 @@ function Run({ kind, text }: Change): ReactNode {
   return (
     <>
       {text.slice(0, CONTEXT)}
-      <span className="unchanged"> {left} characters are the same </span>
+      <p className="figures">{left} characters are the same</p>
       {text.slice(-CONTEXT)}
     </>
   );

@@ -1,13 +1,12 @@
-import { type ReactNode, useEffect, useRef } from 'react';
+import { type ReactNode, useRef } from 'react';
 import { keys } from '../kit.tsx';
 
-/** The field for the name of a new checkpoint, in its row. */
-export function CheckpointName({ onName, onClose }: CheckpointNameProps): ReactNode {
+/** The field for the name of a checkpoint: of a new one, or another name. Enter takes it, Escape and leaving the field don't. */
+export function CheckpointName({ name, onName, onClose }: CheckpointNameProps): ReactNode {
   const input = useRef<HTMLInputElement>(null);
-  useEffect(() => input.current?.focus(), []);
   const take = (): void => {
-    const name = input.current?.value.trim();
-    if (name) onName(name);
+    const chosen = input.current?.value.trim();
+    if (chosen && chosen !== name) onName(chosen);
     onClose();
   };
   return (
@@ -16,7 +15,11 @@ export function CheckpointName({ onName, onClose }: CheckpointNameProps): ReactN
       className="naming"
       aria-label="Name of the checkpoint"
       placeholder="Name it, Enter"
+      defaultValue={name}
       dir="auto"
+      // oxlint-disable-next-line jsx-a11y/no-autofocus -- a person has just opened it
+      autoFocus
+      onFocus={({ target }) => target.select()}
       onKeyDown={(event) => keys({ Enter: take, Escape: onClose })(event)}
       onBlur={onClose}
     />
@@ -24,6 +27,7 @@ export function CheckpointName({ onName, onClose }: CheckpointNameProps): ReactN
 }
 
 interface CheckpointNameProps {
+  readonly name?: string;
   readonly onName: (name: string) => void;
   readonly onClose: () => void;
 }

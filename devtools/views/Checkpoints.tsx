@@ -1,12 +1,12 @@
 import { counted } from '../figures.ts';
-import { keys } from '../kit.tsx';
 import type { CheckpointInfo, ContextEngine } from 'contextree';
-import { type ReactNode, useEffect, useRef, useState } from 'react';
+import { type ReactNode, useState } from 'react';
 import { useAttempt } from '../attempt.tsx';
 import { expectBranching } from '../branching.ts';
 import { plainLine } from '../plainLine.ts';
 import { unread } from '../unread.tsx';
 import type { ViewProps } from '../view.ts';
+import { CheckpointName } from './CheckpointName.tsx';
 import { List } from './List.tsx';
 
 /** The checkpoints of the chat, newest first, and the actions on them. Each can be undone. */
@@ -29,10 +29,6 @@ export function Checkpoints({ engine, state, onOpen }: ViewProps): ReactNode {
       expectBranching(engine.state.getState());
       if (point) await engine.restore(point.name);
     });
-  const rename = (name: string): void => {
-    setNaming(false);
-    if (point && name !== '' && name !== point.name) attempt(() => engine.renameCheckpoint(point.name, name));
-  };
   const acts: readonly (readonly [label: string, act: () => void])[] = [
     ['Show in Graph', show],
     ['Restore', restore],
@@ -54,17 +50,22 @@ export function Checkpoints({ engine, state, onOpen }: ViewProps): ReactNode {
         renderItem={(one) => lineOf(one, engine, one.messageKey === state.headKey)}
       />
       {isNaming && point ? (
-        <Rename key={point.id} name={point.name} onName={rename} onCancel={() => setNaming(false)} />
+        <footer className="bar">
+          <CheckpointName
+            name={point.name}
+            onName={(name) => attempt(() => engine.renameCheckpoint(point.name, name))}
+            onClose={() => setNaming(false)}
+          />
+        </footer>
       ) : (
         <footer className="bar">
           <span className="grow">{counted(checkpoints.length, 'checkpoint')}</span>
           {acts.map(([label, act]) => (
-            <button key={label} type="button" disabled={!point} onClick={act}>
+            <button key={label} disabled={!point} onClick={act}>
               {label}
             </button>
           ))}
           <button
-            type="button"
             disabled={!engine.operations().some((one) => one.state === 'undoable')}
             onClick={() => attempt(() => engine.undo())}
           >
@@ -89,37 +90,5 @@ function lineOf(point: CheckpointInfo, engine: ContextEngine, isHere: boolean): 
       {isHere && <span className="state">shown by the app</span>}
       <time className="muted">{new Date(point.createdAt).toLocaleString()}</time>
     </>
-  );
-}
-
-interface RenameProps {
-  readonly name: string;
-  readonly onName: (name: string) => void;
-  readonly onCancel: () => void;
-}
-
-function Rename({ name, onName, onCancel }: RenameProps): ReactNode {
-  const input = useRef<HTMLInputElement>(null);
-  useEffect(() => input.current?.select(), []);
-  const take = (): void => onName(input.current?.value.trim() ?? '');
-  return (
-    <footer className="bar">
-      <label className="grow">
-        Name{' '}
-        <input
-          ref={input}
-          className="grow"
-          defaultValue={name}
-          autoComplete="off"
-          onKeyDown={(event) => keys({ Enter: take, Escape: onCancel })(event)}
-        />
-      </label>
-      <button type="button" onClick={take}>
-        Rename
-      </button>
-      <button type="button" onClick={onCancel}>
-        Cancel
-      </button>
-    </footer>
   );
 }

@@ -1,12 +1,11 @@
 import type { ContextEngine } from 'contextree';
-import { costOf } from 'contextree/tokens';
 import type { ReactNode } from 'react';
 import type { ColumnName } from '../columns.ts';
 import { clock, dollars, span } from '../amounts.ts';
 import { count } from '../figures.ts';
 import { useAnswer } from '../live.tsx';
 import { tokensOf } from '../tokens.ts';
-import { toldIn } from '../turnCosts.ts';
+import { spentOn, toldIn } from '../turnCosts.ts';
 
 /** The heads of the columns, hidden from screen readers because each cell names its column. */
 export function columnHeads(columns: readonly ColumnName[]): ReactNode {
@@ -53,12 +52,15 @@ function useFacts(moment: Moment, columns: readonly ColumnName[]): Readonly<Reco
     () => (isEstimated ? tokensOf(engine, messageKey) : undefined),
     [engine, messageKey, message, isEstimated],
   );
-  const { value: cost } = useAnswer(() => (isPriced ? costOfAll(calls) : undefined), [calls, isPriced]);
+  const { value: cost } = useAnswer(
+    async () => (isPriced ? (await spentOn(calls)).cost : null),
+    [calls, isPriced],
+  );
   const ms = calls.reduce((sum, call) => sum + call.ms, 0);
   return {
     time: timeOf(createdAt),
     tokens: told ? count(told.output ?? 0) : estimated === undefined ? '' : `~${count(estimated)}`,
-    cost: cost === undefined ? '' : dollars(cost),
+    cost: typeof cost === 'number' ? dollars(cost) : '',
     duration: calls.length > 0 ? span(ms) : '',
     model: name === 'assistant' ? shortModel(calls.findLast(({ model }) => model !== undefined)?.model) : '',
   };
@@ -73,12 +75,6 @@ function knownAt({ engine, messageKey }: Moment): {
 } {
   const { createdAt = 0, name = '' } = engine.node(messageKey) ?? {};
   return { calls: engine.calls(messageKey), createdAt, name };
-}
-
-/** The cost of the calls that reported their usage; undefined where the price of one is unknown. */
-async function costOfAll(calls: Calls): Promise<number | undefined> {
-  const costs = await Promise.all(calls.filter(({ usage }) => usage).map(costOf));
-  return costs.includes(null) ? undefined : costs.reduce((sum: number, cost) => sum + (cost ?? 0), 0);
 }
 
 function timeOf(at: number): string {

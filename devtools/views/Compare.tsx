@@ -103,9 +103,9 @@ interface ComparedProps extends Ends, Pick<ViewProps, 'onOpen'> {
 function Compared({ engine, revision, a, b, onOpen }: ComparedProps): ReactNode {
   const answer = useAnswer(() => engine.compare(a, b), [engine, revision, a, b]);
   const { value } = answer;
-  if (!value) return instead(answer, 'They could not be compared');
+  if (!value) return instead(answer);
   return (
-    <Scroll label="How they differ">
+    <Scroll>
       {totalsOf(value.totals)}
       {value.ancestorKey === null ? (
         <p className="muted inset">They share no message.</p>
@@ -159,7 +159,7 @@ function ancestorOf(engine: ContextEngine, at: string, onOpen: ViewProps['onOpen
   return (
     <p className="muted inset">
       Both go on from{' '}
-      <button type="button" className="quiet" onClick={() => onOpen('Graph', { node: at })}>
+      <button className="quiet" onClick={() => onOpen('Graph', { node: at })}>
         {engine.node(at)?.preview || 'a message without words'}
       </button>
     </p>
@@ -274,7 +274,7 @@ function headOf(side: string, of: ComparedMessage, onOpen: ViewProps['onOpen']):
         {side} - {name}
       </span>
       <span className="share">{facts}</span>
-      <button type="button" className="quiet" onClick={() => onOpen('Graph', { node: key })}>
+      <button className="quiet" onClick={() => onOpen('Graph', { node: key })}>
         Open
       </button>
     </p>

@@ -2,14 +2,14 @@ import { type ReactNode, useState } from 'react';
 import { more, Scroll } from '../kit.tsx';
 import { instead, useAnswer } from '../live.tsx';
 import { useRequests } from '../requests.ts';
-import { type CostAnswer, type Spent, type TurnCost, turnCosts } from '../turnCosts.ts';
+import { type CostAnswer, type Spent, type TurnCost, turnCosts, usageIn } from '../turnCosts.ts';
 import { unread } from '../unread.tsx';
 import type { ViewProps } from '../view.ts';
 import { Cache } from './Cache.tsx';
 import { ModelPicker } from './ModelPicker.tsx';
 import { dollars } from '../amounts.ts';
 import { exactly } from '../figures.ts';
-import { Meter } from './Meter.tsx';
+import { meter } from './Meter.tsx';
 import { Table } from './Table.tsx';
 
 /** How many turns are shown at first, the last ones; earlier ones come in steps of as many. */
@@ -42,14 +42,12 @@ export function Cost({ engine, state, modelId, sight, onLook, onOpen }: ViewProp
         />
         <span className="grow" />
         {node !== undefined && (
-          <button type="button" onClick={() => onLook({ node: undefined })}>
-            Show the branch to its end
-          </button>
+          <button onClick={() => onLook({ node: undefined })}>Show the branch to its end</button>
         )}
       </div>
-      {instead(answer, 'The costs could not be worked out')}
+      {instead(answer)}
       {value && (
-        <Scroll label="Costs">
+        <Scroll>
           {spendings(value, whatIf)}
           {value.turns.length === 0 && <p className="words">No answers yet. Each will have a bar here.</p>}
           {value.turns.length > 0 && legend()}
@@ -126,17 +124,14 @@ function turnOf(turn: TurnCost, onShow: () => void): ReactNode {
   return (
     <>
       <div className="role">
-        <button type="button" className="quiet ellipsis" dir="auto" onClick={onShow}>
+        <button className="quiet ellipsis" dir="auto" onClick={onShow}>
           {question || 'an answer to no question'}
         </button>
         <span className="share">{cost === null ? 'cost not told' : dollars(cost)}</span>
       </div>
       {barOf(turn)}
       <p className="figures">
-        {model ?? 'model not told'}
-        {told
-          ? ` - ${exactly(told.input ?? 0)} in${told.cacheRead === undefined ? '' : `, ${exactly(told.cacheRead)} of them cached`}, ${exactly(told.output ?? 0)} out`
-          : ' - usage not told'}
+        {model ?? 'model not told'} - {told ? usageIn(told) : 'usage not told'}
       </p>
     </>
   );
@@ -160,5 +155,5 @@ function barOf(turn: TurnCost): ReactNode {
         ? `~${exactly(used - window)} too many for a window of ${exactly(window)}`
         : `~${exactly(window - used)} free of ${exactly(window)}`,
   ].join(', ');
-  return <Meter words={words} parts={sizes} whole={whole} isOver={isOver} />;
+  return meter(words, sizes, whole, isOver);
 }

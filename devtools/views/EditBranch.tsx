@@ -1,27 +1,22 @@
 import { keys } from '../kit.tsx';
 import type { UIMessage } from 'ai';
-import { type FormEvent, type ReactNode, useEffect, useRef, useState } from 'react';
+import { type ReactNode, useState } from 'react';
 
 /** Edits a message as a version on a branch of its own. Parts that are no text stay. */
 export function EditBranch({ message, off, onSave, onClose }: EditBranchProps): ReactNode {
   const [parts, setParts] = useState(message.parts);
   const texts = parts.flatMap((part, at) => (isText(part) ? [{ ...part, at }] : []));
-  const first = useRef<HTMLTextAreaElement>(null);
-  useEffect(() => first.current?.focus(), []);
   const isChanged = texts.some(({ text, at }) => text !== Object(message.parts[at]).text);
   const change = (at: number, text: string): void =>
     setParts(parts.map((part, i) => (i === at && isText(part) ? { ...part, text } : part)));
-  const submit = (event: FormEvent): void => {
-    event.preventDefault();
-    if (off === undefined) onSave(parts);
-  };
   return (
-    <form className="form" aria-label="Edit as a new branch" onSubmit={submit}>
+    <section className="form" aria-label="Edit as a new branch">
       {texts.map(({ text, at }, n) => (
         <textarea
           key={at}
-          ref={n === 0 ? first : null}
-          aria-label={texts.length === 1 ? 'Words' : `Words ${n + 1} of ${texts.length}`}
+          // oxlint-disable-next-line jsx-a11y/no-autofocus -- a person has just opened it
+          autoFocus={n === 0}
+          aria-label={`Words ${n + 1} of ${texts.length}`}
           dir="auto"
           rows={Math.min(12, Math.max(3, text.split('\n').length + 1))}
           value={text}
@@ -32,14 +27,12 @@ export function EditBranch({ message, off, onSave, onClose }: EditBranchProps): 
       {texts.length === 0 && <p className="words">It has no words to edit.</p>}
       <div className="bar">
         <span className="grow muted">{off}</span>
-        <button type="button" onClick={onClose}>
-          Cancel
-        </button>
-        <button type="submit" disabled={!isChanged || off !== undefined}>
+        <button onClick={onClose}>Cancel</button>
+        <button disabled={!isChanged || off !== undefined} onClick={() => onSave(parts)}>
           Save as a new branch
         </button>
       </div>
-    </form>
+    </section>
   );
 }
 

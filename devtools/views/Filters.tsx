@@ -30,7 +30,7 @@ export function Filters({ engine, model, state, wanted, onWant }: FiltersProps):
           onChange={(value) => onWant({ ...wanted, [field]: value })}
         />
       ))}
-      <button type="button" className="quiet" onClick={() => onWant({ ...ANYTHING, text: wanted.text })}>
+      <button className="quiet" onClick={() => onWant({ ...ANYTHING, text: wanted.text })}>
         Clear
       </button>
     </div>

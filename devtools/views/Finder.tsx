@@ -36,12 +36,11 @@ export function Finder(props: FinderProps): ReactNode {
           onStep={step}
           box={props.box}
         />
-        <button type="button" aria-expanded={isOpen} onClick={() => setOpen(!isOpen)}>
+        <button aria-expanded={isOpen} onClick={() => setOpen(!isOpen)}>
           {set === 0 ? 'Filter' : `Filter (${set})`}
         </button>
         <Menu label="Columns" sign="▥" groups={{ Columns: columnItems(props.columns, props.onColumns) }} />
         <button
-          type="button"
           className="icon"
           aria-label="All keys"
           title="All keys  ?"

@@ -11,7 +11,7 @@ export function formatsOf({ formats, estimate }: PromptAnswer): ReactNode {
   const names = FORMATS.filter((name) => name !== 'App');
   const least = Math.min(...names.map((name) => formats[name].tokens));
   return (
-    <Scroll className="formats" label="Formats">
+    <Scroll className="formats">
       {names.map((name) => {
         const { text, tokens } = formats[name];
         const isApps = text === formats.App.text;

@@ -15,7 +15,7 @@ export function Fragments({ engine, state, modelId, tokenizer }: ViewProps): Rea
   if (fragments.length === 0 && pending.length === 0)
     return <p className="words">No fragments. Each that set() or useFragments() adds will be a row here.</p>;
   const { value } = answer;
-  if (!value) return instead(answer, 'The fragments could not be counted');
+  if (!value) return instead(answer);
   return (
     <>
       {sizeOf(value.estimate)}
@@ -31,7 +31,7 @@ function asideOf({ facts, estimate }: FragmentTree, path: string): ReactNode {
   if (!known) return undefined;
   const { tokens, problem, notes } = known;
   return (
-    <span className="aside-of">
+    <span className="marks">
       {problem !== undefined && (
         <span className="ellipsis bad" title={problem}>
           {problem}

@@ -123,7 +123,7 @@ export function Graph(props: ViewProps): ReactNode {
           <footer className="bar">
             <span className="grow ellipsis">{countLine(model.nodes.length, state.branches.length)}</span>
             {key !== undefined && (
-              <button type="button" className="quiet" onClick={() => select()}>
+              <button className="quiet" onClick={() => select()}>
                 Follow
               </button>
             )}

@@ -117,12 +117,7 @@ function previewOf(
 /** For the mouse; the keyboard folds with the arrow keys, so the list stays one Tab stop. */
 function foldButton(isOpen: boolean, hidden: number): ReactNode {
   return (
-    <button
-      type="button"
-      className="fold"
-      tabIndex={-1}
-      aria-label={`${isOpen ? 'Fold' : 'Unfold'} ${hidden} more`}
-    >
+    <button className="fold" tabIndex={-1} aria-label={`${isOpen ? 'Fold' : 'Unfold'} ${hidden} more`}>
       {isOpen ? '▾' : `▸ ${hidden}`}
     </button>
   );

@@ -57,7 +57,6 @@ export function History({
           {selected + 1} / {steps.length}
         </span>
         <button
-          type="button"
           disabled={head === undefined || head === state.headKey}
           onClick={() => head !== undefined && attempt(() => engine.checkout(head))}
         >
@@ -65,14 +64,16 @@ export function History({
         </button>
       </div>
       {alert}
-      <div className="two">
-        <List
-          label="Messages and operations, oldest first"
-          items={steps}
-          selected={selected}
-          onSelect={select}
-          renderItem={stepLine}
-        />
+      <div className="split two">
+        <div className="list">
+          <List
+            label="Messages and operations, oldest first"
+            items={steps}
+            selected={selected}
+            onSelect={select}
+            renderItem={stepLine}
+          />
+        </div>
         {past && (
           <Past
             engine={engine}
@@ -147,7 +148,6 @@ function undoButtons(
   return acts.map(([label, of, act]) => (
     <button
       key={label}
-      type="button"
       disabled={!of}
       title={of && `${label}: ${of.kind} ${of.label}`}
       onClick={() => attempt(act)}
@@ -181,7 +181,7 @@ function Past({ engine, state, past, hereKey, onCheckOut, onRead }: PastProps): 
   const [choices, setChoices] = useState<ReadonlyMap<string, boolean>>(new Map());
   const known = selected !== undefined && model.indexOf.has(selected) ? selected : undefined;
   return (
-    <section className="past" aria-label="The chat at this step">
+    <section className="node" aria-label="The chat at this step">
       {past.isPartial && (
         <p className="inset warn">Another tab or device changed names or checkpoints since.</p>
       )}

@@ -55,14 +55,10 @@ function Events({ engine, state, onOpen, parts }: ViewProps & { readonly parts: 
         {parts}
         <Select label="Type" value={type} options={[['', 'all types'], ...TYPES]} onChange={setType} />
         <SearchField label="Filter events" placeholder="Filter" value={words} onChange={setWords} />
-        <button
-          type="button"
-          aria-pressed={frozen !== undefined}
-          onClick={() => setFrozen(frozen ? undefined : events)}
-        >
+        <button aria-pressed={frozen !== undefined} onClick={() => setFrozen(frozen ? undefined : events)}>
           {frozen ? `Resume${newSince(frozen, events)}` : 'Pause'}
         </button>
-        <button type="button" disabled={all.length === 0} onClick={clear}>
+        <button disabled={all.length === 0} onClick={clear}>
           Clear
         </button>
       </div>
@@ -89,7 +85,7 @@ function Events({ engine, state, onOpen, parts }: ViewProps & { readonly parts: 
       )}
       <footer className="bar">
         <span className="grow">{counted(shown.length, 'event')}</span>
-        <button type="button" disabled={key === undefined} onClick={() => onOpen('Graph', { node: key })}>
+        <button disabled={key === undefined} onClick={() => onOpen('Graph', { node: key })}>
           Show in Graph
         </button>
         <Take what="log" json={() => jsonOf(shown)} isOff={shown.length === 0} />

@@ -1,21 +1,15 @@
 import type { ReactNode } from 'react';
 
-/** Shares of a whole as a bar, and in words below it. */
-export function Meter({ label, words, parts, whole, now, max, isOver = false }: MeterProps): ReactNode {
-  const name =
-    max === undefined
-      ? ({ role: 'img', 'aria-label': words } as const)
-      : ({
-          role: 'meter',
-          'aria-label': label,
-          'aria-valuemin': 0,
-          'aria-valuemax': max,
-          'aria-valuenow': now,
-          'aria-valuetext': words,
-        } as const);
+/** Shares of a whole, by their kinds, each of which has a colour, as a bar; and in words below it. */
+export function meter(
+  words: string,
+  parts: Readonly<Record<string, number>>,
+  whole: number,
+  isOver = false,
+): ReactNode {
   return (
     <>
-      <div className={isOver ? 'meter bad' : 'meter'} {...name}>
+      <div className={isOver ? 'meter bad' : 'meter'} aria-hidden="true">
         {Object.entries(parts).map(([kind, size]) => (
           <span key={kind} className={`key-${kind}`} style={{ width: `${(100 * size) / (whole || 1)}%` }} />
         ))}
@@ -23,16 +17,4 @@ export function Meter({ label, words, parts, whole, now, max, isOver = false }: 
       <p className={isOver ? 'bad' : 'muted'}>{words}</p>
     </>
   );
-}
-
-interface MeterProps {
-  readonly label?: string;
-  readonly words: string;
-  /** The shares by their kind, each of which has a colour. */
-  readonly parts: Readonly<Record<string, number>>;
-  readonly whole: number;
-  /** The value, and what it is measured against; a picture where nothing is. */
-  readonly now?: number;
-  readonly max?: number;
-  readonly isOver?: boolean;
 }

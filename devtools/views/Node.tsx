@@ -3,7 +3,7 @@ import { Scroll } from '../kit.tsx';
 import { choice } from './choice.tsx';
 import type { UIMessage } from 'ai';
 import type { CallFacts, ContextEngine, NodeInfo, Versions } from 'contextree';
-import { type ReactNode, useEffect, useMemo, useRef, useState } from 'react';
+import { type ReactNode, useMemo, useState } from 'react';
 import { branchAt, branchOff } from '../branching.ts';
 import { outcomeOf, writeClipboard } from '../Copy.tsx';
 import { asCall, asMarkdown, chainAsJson } from '../exports.ts';
@@ -26,9 +26,6 @@ export function Node(props: NodeProps): ReactNode {
   const moment = { engine, messageKey, revision };
   const [face, setFace] = useState<Face>('Parts');
   const [isEditing, setEditing] = useState(false);
-  const back = useRef<HTMLButtonElement>(null);
-  // Where it replaces the graph, it takes the focus.
-  useEffect(() => back.current?.focus(), []);
   const { node, calls, versions, loaded } = knownAt(moment);
   // A loaded message is shown in the same frame as its new words.
   const since = loaded ? 0 : revision;
@@ -54,7 +51,8 @@ export function Node(props: NodeProps): ReactNode {
     <section className="node" aria-label="Selected message">
       <div className="bar">
         {onBack && (
-          <button ref={back} type="button" onClick={onBack}>
+          // oxlint-disable-next-line jsx-a11y/no-autofocus -- it replaces the graph, where the focus was
+          <button autoFocus onClick={onBack}>
             Back
           </button>
         )}
@@ -62,12 +60,12 @@ export function Node(props: NodeProps): ReactNode {
         <span role="status" className="muted">
           {outcome}
         </span>
-        <button type="button" disabled={isHere} onClick={onCheckOut}>
+        <button disabled={isHere} onClick={onCheckOut}>
           {isHere ? 'Shown by the app' : 'Check out'}
         </button>
         <Menu label="What can be done with it" groups={groups} />
       </div>
-      <Scroll label="What it says">
+      <Scroll>
         {isEditing && value && (
           <EditBranch message={value} off={off} onSave={save} onClose={() => setEditing(false)} />
         )}

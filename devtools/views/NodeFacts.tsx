@@ -6,7 +6,7 @@ import { count, counted } from '../figures.ts';
 import { dashed, type Fact, factList, NOT_TOLD } from '../kit.tsx';
 import { modelNamed } from '../promptAnswer.ts';
 import { estimateOf } from '../tokens.ts';
-import { toldIn, type Usage } from '../turnCosts.ts';
+import { toldIn, type Usage, usageIn } from '../turnCosts.ts';
 
 /**
  * The facts of a message in two columns; a fact that was not reported is shown as "not told", where one would look for it. They
@@ -46,7 +46,7 @@ export function nodeFacts(
   ];
   return (
     <>
-      <details className="more" open={isOpen}>
+      <details className="turn" open={isOpen}>
         <summary>
           {dashed(
             statusOf(node, last),
@@ -58,7 +58,7 @@ export function nodeFacts(
         {factList(facts)}
       </details>
       {calls.length > 1 && requestsOf(calls)}
-      <details className="more">
+      <details className="turn">
         <summary>Ids and place</summary>
         {factList(ids)}
       </details>
@@ -76,7 +76,7 @@ export interface KnownNode {
 /** The requests of an answer: a continued one has several. */
 function requestsOf(calls: readonly CallFacts[]): ReactNode {
   return (
-    <details className="more">
+    <details className="turn">
       <summary>{counted(calls.length, 'request')}</summary>
       <ol>
         {calls.map(({ startedAt, status, ms, firstMs, finishReason, usage }) => (
@@ -108,19 +108,6 @@ function toldBy(
     model: calls.findLast((call) => call.model)?.model ?? modelNamed(message?.metadata),
     usage: toldIn(calls) ?? (isTold ? ({ input, output } as Usage) : undefined),
   };
-}
-
-/** Token counts of a provider. */
-function usageIn({ input = 0, output = 0, cacheRead, cacheWrite, reasoning }: Usage): string {
-  return [
-    `${count(input)} in`,
-    cacheRead ? `${count(cacheRead)} of them cached` : undefined,
-    cacheWrite ? `${count(cacheWrite)} to the cache` : undefined,
-    `${count(output)} out`,
-    reasoning ? `${count(reasoning)} of them reasoning` : undefined,
-  ]
-    .filter(Boolean)
-    .join(', ');
 }
 
 function statusOf({ status }: NodeInfo, call: CallFacts | undefined): string {

@@ -1,4 +1,4 @@
-import { dashed } from '../kit.tsx';
+import { dashed, factList } from '../kit.tsx';
 import type { UIMessage } from 'ai';
 import type { HiddenMark } from 'contextree/tokens';
 import { type ReactNode, useState } from 'react';
@@ -86,14 +86,16 @@ function toolOf(part: ToolPart, ms: PartProps['ms']): ReactNode {
   const took = ms === undefined ? undefined : ms === null ? 'duration not told' : span(ms);
   return labelled(
     <>
-      tool <strong>{toolName}</strong> - <span className={state}>{TOOL_STATES[state] ?? state}</span>
+      tool <strong>{toolName}</strong> - <span className={state}>{state.replace('-', ' ')}</span>
       {took && ` - ${took}`}
       {approval?.approved !== undefined && ` - ${approval.approved ? 'approved' : 'denied'}`}
       {approval?.reason && `: ${approval.reason}`}
     </>,
     <>
-      {sideOf('input', input)}
-      {sideOf('output', output)}
+      {factList([
+        ['input', valueOf(input)],
+        ['output', valueOf(output)],
+      ])}
       {errorText !== undefined && (
         <p className="alert" dir="auto">
           {errorText}
@@ -103,25 +105,8 @@ function toolOf(part: ToolPart, ms: PartProps['ms']): ReactNode {
   );
 }
 
-const TOOL_STATES: Readonly<Record<string, string>> = {
-  'input-streaming': 'is being called',
-  'input-available': 'waits for its result',
-  'approval-requested': 'waits for approval',
-  'approval-responded': 'approval given',
-  'output-available': 'done',
-  'output-error': 'failed',
-  'output-denied': 'denied',
-};
-
-function sideOf(name: string, value: unknown): ReactNode {
-  return (
-    value !== undefined && (
-      <div className="side">
-        <span className="muted">{name}</span>
-        {code(typeof value === 'string' ? value : json(value))}
-      </div>
-    )
-  );
+function valueOf(value: unknown): ReactNode {
+  return value === undefined ? value : code(typeof value === 'string' ? value : json(value));
 }
 
 /** Data that an app sends with an answer, and parts of unknown types. */
@@ -182,7 +167,7 @@ export function LongText({ text, code = false, marks }: LongTextProps): ReactNod
         {marked(rest > 0 ? `${text.slice(0, CLIP)}…` : text, marks)}
       </div>
       {rest > 0 && (
-        <button type="button" className="quiet" onClick={() => setWhole(true)}>
+        <button className="quiet" onClick={() => setWhole(true)}>
           Show {rest} more characters
         </button>
       )}

@@ -77,12 +77,10 @@ export function Prompt(props: ViewProps): ReactNode {
           </Check>
         )}
         {node !== undefined && (
-          <button type="button" onClick={() => props.onLook({ node: undefined })}>
-            Next request
-          </button>
+          <button onClick={() => props.onLook({ node: undefined })}>Next request</button>
         )}
       </div>
-      {instead(made, 'The prompt could not be made')}
+      {instead(made)}
       {value && look === 'Prompt' && sentOf(value, engine)}
       {value && look === 'Formats' && formatsOf(value)}
       {value && look === 'Difference' && <PromptDifference answer={value} {...props} />}
@@ -115,9 +113,9 @@ function headingOf({ kind, request }: PromptAnswer, node: NodeInfo | undefined):
 }
 
 function sentOf(answer: PromptAnswer, engine: ContextEngine): ReactNode {
-  const { messages, estimate, kind } = answer;
+  const { messages, estimate } = answer;
   return (
-    <Scroll label={kind === 'recorded' ? 'What was sent' : 'What would be sent'}>
+    <Scroll>
       {sizeOf(estimate)}
       {hiddenNote(estimate)}
       <SystemPrompt answer={answer} engine={engine} />

@@ -18,7 +18,7 @@ export function PromptDifference({ answer, engine, state, sight }: DifferencePro
     [engine, base, answer],
   );
   return (
-    <Scroll label="Difference">
+    <Scroll>
       <p className="inset">
         <label>
           Compared with{' '}
@@ -35,7 +35,7 @@ export function PromptDifference({ answer, engine, state, sight }: DifferencePro
         </label>
       </p>
       {base === undefined && <p className="words">There is no turn before this one.</p>}
-      {other.error && instead(other, 'The other prompt could not be made')}
+      {other.error && instead(other)}
       {base !== undefined && other.value && differenceOf(other.value, answer)}
     </Scroll>
   );

@@ -31,12 +31,10 @@ export function Recorded({ engine, onOpen, sight }: ViewProps): ReactNode {
           options={requests.toReversed().map((request) => [request.id, titleOf(request, engine)])}
           onChange={setPicked}
         />
-        <button type="button" onClick={() => onOpen('Prompt', { node: shown.answerKey })}>
-          Show its prompt
-        </button>
+        <button onClick={() => onOpen('Prompt', { node: shown.answerKey })}>Show its prompt</button>
         <AlsoClosed />
       </div>
-      <Scroll label="Recorded request">
+      <Scroll>
         <Replay key={shown.id} request={shown} />
       </Scroll>
     </>

@@ -35,11 +35,7 @@ export function ReplayOf({
 export function Replay({ request }: { readonly request: RecordedRequest }): ReactNode {
   const answer = useAnswer(() => request.masked(), [request]);
   const { value: record } = answer;
-  return record ? (
-    <Player key={request.id} record={record} />
-  ) : (
-    instead(answer, 'The record could not be shown')
-  );
+  return record ? <Player key={request.id} record={record} /> : instead(answer);
 }
 
 function Player({ record }: { readonly record: RecordedRequest }): ReactNode {
@@ -66,9 +62,7 @@ function Player({ record }: { readonly record: RecordedRequest }): ReactNode {
   return (
     <section aria-label="Replay">
       <div className="bar">
-        <button type="button" onClick={isRunning ? () => setPlaying(false) : play}>
-          {isRunning ? 'Pause' : 'Replay'}
-        </button>
+        <button onClick={isRunning ? () => setPlaying(false) : play}>{isRunning ? 'Pause' : 'Replay'}</button>
         <Select label="Pace" value={pace} options={PACES} onChange={setPace} />
         <label>
           Fail at part{' '}
@@ -118,9 +112,7 @@ function SaveFixture({ record }: { readonly record: RecordedRequest }): ReactNod
   };
   return (
     <>
-      <button type="button" onClick={save}>
-        Save as fixture
-      </button>
+      <button onClick={save}>Save as fixture</button>
       <span role="status" className="muted">
         {outcome}
       </span>

@@ -9,7 +9,7 @@ import { Changes } from './Changes.tsx';
 export function Revisions({ engine, messageKey, message, revision }: RevisionsProps): ReactNode {
   const answer = useAnswer(() => engine.revisions(messageKey), [engine, messageKey, revision]);
   const { value } = answer;
-  if (!value) return instead(answer, 'The revisions could not be read');
+  if (!value) return instead(answer);
   if (value.length === 0) return <p className="words">It was never changed.</p>;
   const all = [...value.map((one) => ({ ...one, label: `revision ${one.rev}` })), { message, label: 'now' }];
   return all

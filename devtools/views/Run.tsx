@@ -43,10 +43,10 @@ function Ask({ engine, state, sight, run }: ViewProps): ReactNode {
     );
   if (value === null)
     return <p className="words">No question yet. Ask one in the app, or select one in the graph.</p>;
-  if (!value) return instead(answer, 'The prompt could not be made');
+  if (!value) return instead(answer);
   const isSafe = engine.attached.runsDry === true || isToldSafe(requests, value.messages);
   return (
-    <Scroll label="Run">
+    <Scroll>
       <RunForm key={value.question} engine={engine} ground={value} settings={run ?? {}} isSafe={isSafe} />
       {results.some(({ plan }) => plan.question === value.question) ? (
         <RunResults engine={engine} ground={value} />

@@ -1,7 +1,7 @@
 import { Check, keys, Select } from '../kit.tsx';
 import type { UIMessage } from 'ai';
 import type { ContextEngine, ContextFragment } from 'contextree';
-import { type ReactNode, useEffect, useId, useRef, useState } from 'react';
+import { type ReactNode, useState } from 'react';
 import { type Changes, MOST, type Plan, runsOf, useRuns } from '../runs.ts';
 import type { RunSettings } from '../view.ts';
 
@@ -58,12 +58,10 @@ export function RunForm({ engine, ground, settings, isSafe }: RunFormProps): Rea
         question,
         answer: ground.answer?.key,
         model,
-        ...(model && { body: body(model) }),
-        ...(system !== undefined && { system }),
-        ...(without.size > 0 && {
-          fragments: fragments.filter((one, i) => !without.has(keyOf(one, i))),
-        }),
-        ...(words !== ground.words && { message: words }),
+        system,
+        body: model ? body(model) : undefined,
+        fragments: without.size > 0 ? fragments.filter((one, i) => !without.has(keyOf(one, i))) : undefined,
+        message: words === ground.words ? undefined : words,
       }));
   const start = (): void => {
     setAsking(false);
@@ -71,15 +69,16 @@ export function RunForm({ engine, ground, settings, isSafe }: RunFormProps): Rea
   };
   return (
     <section aria-label="What to change" className="form">
-      <Boxes
-        legend="Fragments"
-        items={fragments}
-        nameOf={({ id, name }) => id ?? name}
-        wordsOf={ground.wordsOf}
-        isOn={(one, i) => !without.has(keyOf(one, i))}
-        isOff={system !== undefined}
-        onToggle={(one, i) => change({ without: toggled(without, keyOf(one, i)) })}
-      />
+      {boxes(
+        'Fragments',
+        fragments.map((one, i) => ({
+          name: one.id ?? one.name,
+          words: ground.wordsOf(one),
+          isOn: !without.has(keyOf(one, i)),
+          onToggle: () => change({ without: toggled(without, keyOf(one, i)) }),
+        })),
+        system !== undefined,
+      )}
       <details>
         <summary>System prompt{system !== undefined && ' - changed'}</summary>
         <textarea
@@ -90,12 +89,10 @@ export function RunForm({ engine, ground, settings, isSafe }: RunFormProps): Rea
           onChange={(event) => change({ system: event.target.value })}
         />
         {system !== undefined && (
-          <button type="button" onClick={() => change({ system: undefined })}>
-            Take the fragments again
-          </button>
+          <button onClick={() => change({ system: undefined })}>Take the fragments again</button>
         )}
       </details>
-      <label className="field">
+      <label>
         Question
         <textarea
           rows={3}
@@ -104,13 +101,14 @@ export function RunForm({ engine, ground, settings, isSafe }: RunFormProps): Rea
           onChange={(event) => change({ words: event.target.value })}
         />
       </label>
-      <Boxes
-        legend="Models"
-        items={models}
-        nameOf={(model) => model}
-        isOn={(model) => picked.has(model)}
-        onToggle={(model) => change({ models: toggled(picked, model) })}
-      />
+      {boxes(
+        'Models',
+        models.map((name) => ({
+          name,
+          isOn: picked.has(name),
+          onToggle: () => change({ models: toggled(picked, name) }),
+        })),
+      )}
       <div className="bar">
         <label>
           Times{' '}
@@ -120,15 +118,10 @@ export function RunForm({ engine, ground, settings, isSafe }: RunFormProps): Rea
             onChange={(number) => change({ times: Number(number) })}
           />
         </label>
-        <button
-          type="button"
-          className="primary"
-          disabled={wanted > runs.room}
-          onClick={() => (isSafe ? start() : setAsking(true))}
-        >
+        <button disabled={wanted > runs.room} onClick={() => (isSafe ? start() : setAsking(true))}>
           Run
         </button>
-        <button type="button" disabled={runs.room === MOST} onClick={() => runs.stopAll()}>
+        <button disabled={runs.room === MOST} onClick={() => runs.stopAll()}>
           Stop all
         </button>
         <span className="muted" role="status">
@@ -140,35 +133,24 @@ export function RunForm({ engine, ground, settings, isSafe }: RunFormProps): Rea
   );
 }
 
-interface BoxesProps<T> {
-  readonly legend: string;
-  readonly items: readonly T[];
-  readonly nameOf: (item: T) => string;
-  /** Tells it from others of its name. */
-  readonly wordsOf?: (item: T) => string;
-  readonly isOn: (item: T, index: number) => boolean;
-  readonly isOff?: boolean;
-  readonly onToggle: (item: T, index: number) => void;
+/** A choice that is on or off, and some words that tell it from others of its name. */
+interface Box {
+  readonly name: string;
+  readonly words?: string;
+  readonly isOn: boolean;
+  readonly onToggle: () => void;
 }
 
 /** A choice of several; nothing where there are none. */
-function Boxes<T>({
-  legend,
-  items,
-  nameOf,
-  wordsOf = () => '',
-  isOn,
-  isOff = false,
-  onToggle,
-}: BoxesProps<T>): ReactNode {
+function boxes(legend: string, items: readonly Box[], isOff = false): ReactNode {
   if (items.length === 0) return null;
   return (
     <fieldset disabled={isOff}>
       <legend>{legend}</legend>
-      {items.map((item, i) => (
-        <Check key={i} title={wordsOf(item)} isOn={isOn(item, i)} onToggle={() => onToggle(item, i)}>
-          {nameOf(item)}
-          <span className="ellipsis gist">{wordsOf(item)}</span>
+      {items.map(({ name, words, isOn, onToggle }, i) => (
+        <Check key={i} title={words} isOn={isOn} onToggle={onToggle}>
+          {name}
+          <span className="ellipsis gist">{words}</span>
         </Check>
       ))}
     </fieldset>
@@ -189,31 +171,26 @@ function Warning({
   readonly onRun: () => void;
   readonly onCancel: () => void;
 }): ReactNode {
-  const id = useId();
-  const cancel = useRef<HTMLButtonElement>(null);
-  useEffect(() => cancel.current?.focus(), []);
   return (
     // oxlint-disable-next-line jsx-a11y/no-noninteractive-element-interactions -- Escape cancels from anywhere inside
     <div
       className="warning"
       role="alertdialog"
-      aria-labelledby={`${id}title`}
-      aria-describedby={`${id}words`}
+      aria-labelledby="asks"
+      aria-describedby="hint"
       tabIndex={-1}
       onKeyDown={keys({ Escape: onCancel })}
     >
-      <h2 id={`${id}title`}>Your server may run tools</h2>
-      <p id={`${id}words`}>
-        The answer is not saved, and no tool of this page is called. What the server does, the panel can’t
-        hold back.
+      <strong id="asks">Your server may run tools</strong>
+      <p id="hint">
+        No tool of this page is called, and nothing is saved. The panel can’t hold your server back.
       </p>
       <div className="bar">
-        <button ref={cancel} type="button" onClick={onCancel}>
+        {/* oxlint-disable-next-line jsx-a11y/no-autofocus -- what does no harm is next */}
+        <button autoFocus onClick={onCancel}>
           Cancel
         </button>
-        <button type="button" onClick={onRun}>
-          Run anyway
-        </button>
+        <button onClick={onRun}>Run anyway</button>
       </div>
     </div>
   );

@@ -22,7 +22,7 @@ export function RunResults({ engine, ground }: RunResultsProps): ReactNode {
       <h2>
         Results <span className="muted">not saved</span>
       </h2>
-      <div className="wide inset" tabIndex={0} role="group" aria-label="Table of results">
+      <div className="inset">
         <Table heads={['Model', 'State', 'Words', 'Tokens', 'Cost', 'ms', 'Branch']}>
           {results.map((result) => (
             <Row
@@ -37,9 +37,7 @@ export function RunResults({ engine, ground }: RunResultsProps): ReactNode {
         </Table>
       </div>
       <p className="inset">
-        <button type="button" onClick={() => runs.clear()}>
-          Clear results
-        </button>
+        <button onClick={() => runs.clear()}>Clear results</button>
       </p>
       {shown && (
         <section aria-label="Difference">
@@ -83,12 +81,12 @@ function Row({ result, base, isOpen, onOpen, onKeep }: RowProps): ReactNode {
   return (
     <tr>
       <th scope="row">{plan.model || 'the app’s'}</th>
-      <td className={error === undefined ? undefined : 'bad why'}>
+      <td className={error === undefined ? undefined : 'bad'}>
         {status}
         {error !== undefined && `: ${error}`}
       </td>
       <td>
-        <button type="button" className="quiet" aria-expanded={isOpen} onClick={onOpen}>
+        <button className="quiet" aria-expanded={isOpen} onClick={onOpen}>
           {message ? <WordCount before={base} after={wordsOf(result)} /> : '-'}
         </button>
       </td>
@@ -99,11 +97,7 @@ function Row({ result, base, isOpen, onOpen, onKeep }: RowProps): ReactNode {
         {kept ? (
           <span className="muted">Kept as {kept.name}</span>
         ) : (
-          <button
-            type="button"
-            disabled={!message || status === 'running' || failure === undefined}
-            onClick={keep}
-          >
+          <button disabled={!message || status === 'running' || failure === undefined} onClick={keep}>
             Keep
           </button>
         )}

@@ -2,7 +2,8 @@ import type { EstimateResult } from 'contextree';
 import type { ReactNode } from 'react';
 import { dollars } from '../amounts.ts';
 import { exactly } from '../figures.ts';
-import { Meter } from './Meter.tsx';
+import { usageIn } from '../turnCosts.ts';
+import { meter } from './Meter.tsx';
 
 /** The size of a prompt: tokens, cost, and how much of the model's window it fills. */
 export function sizeOf(estimate: EstimateResult): ReactNode {
@@ -18,9 +19,7 @@ export function sizeOf(estimate: EstimateResult): ReactNode {
       {limits.context !== null && windowOf(estimate, limits.context)}
       {spent?.cost && (
         <p className="muted">
-          Spent so far {dollars(spent.cost.total)}: {exactly(spent.tokens.input)} in,{' '}
-          {exactly(spent.tokens.cacheRead)} cached, {exactly(spent.tokens.output)} out,{' '}
-          {exactly(spent.tokens.reasoning)} reasoning
+          Spent so far {dollars(spent.cost.total)}: {usageIn(spent.tokens)}
         </p>
       )}
     </section>
@@ -33,17 +32,8 @@ function windowOf(estimate: EstimateResult, context: number): ReactNode {
   const words = limits.exceedsContext
     ? `${tilde(estimate)}${exactly(tokens - context)} tokens too many for a context of ${exactly(context)}`
     : `${percent(tokens / context)} of a context of ${exactly(context)}, ${exactly(limits.left ?? 0)} left`;
-  return (
-    <Meter
-      label="Context"
-      words={words}
-      parts={{ system: systemPrompt.tokens, history: tokens - systemPrompt.tokens }}
-      whole={Math.max(tokens, context)}
-      now={Math.min(tokens, context)}
-      max={context}
-      isOver={limits.exceedsContext}
-    />
-  );
+  const parts = { system: systemPrompt.tokens, history: tokens - systemPrompt.tokens };
+  return meter(words, parts, Math.max(tokens, context), limits.exceedsContext);
 }
 
 /** The share of a piece: `~12 - 40 %`, and its cost if known. */

@@ -32,12 +32,12 @@ export function Snapshot({ engine, state, sight, onLook, onFile }: ViewProps): R
       {at !== undefined && (
         <div className="bar">
           <span className="grow muted">At the selected message</span>
-          <button type="button" className="quiet" onClick={() => onLook({ node: undefined })}>
+          <button className="quiet" onClick={() => onLook({ node: undefined })}>
             Follow the app
           </button>
         </div>
       )}
-      {instead(answer, 'The snapshot could not be taken')}
+      {instead(answer)}
       {value && <Tree label="Snapshot" value={value} opened={opened} shown={shown} />}
       <SessionFile engine={engine} withSecrets={withSecrets} onFile={onFile} />
     </>
@@ -114,12 +114,8 @@ function SessionFile({ engine, withSecrets, onFile }: SessionFileProps): ReactNo
       <span className="grow" role="status">
         {told || 'Chat, prompt, requests and log in one file'}
       </span>
-      <button type="button" onClick={() => void save()}>
-        Export session
-      </button>
-      <button type="button" onClick={() => input.current?.click()}>
-        Open session…
-      </button>
+      <button onClick={() => void save()}>Export session</button>
+      <button onClick={() => input.current?.click()}>Open session…</button>
       <input
         ref={input}
         type="file"

@@ -1,4 +1,4 @@
-import { type Fact, factList, Scroll } from '../kit.tsx';
+import { dashed, type Fact, factList, Scroll } from '../kit.tsx';
 import type { ContextEngine, Finding, StorageFigures } from 'contextree';
 import { type ReactNode, useMemo, useState } from 'react';
 import { useAttempt } from '../attempt.tsx';
@@ -8,7 +8,7 @@ import { duration } from '../eventLine.ts';
 import { type Logged, useEvents } from '../events.ts';
 import { instead, useAnswer } from '../live.tsx';
 import type { ViewProps } from '../view.ts';
-import { Meter } from './Meter.tsx';
+import { meter } from './Meter.tsx';
 import { Table } from './Table.tsx';
 
 /**
@@ -21,8 +21,8 @@ export function Storage({ engine, state, onOpen }: ViewProps): ReactNode {
   const { value } = answer;
   const again = (): void => setCount((before) => before + 1);
   return (
-    <Scroll label="Storage">
-      {answer.error && instead(answer, 'The store could not be counted')}
+    <Scroll>
+      {answer.error && instead(answer)}
       {placeOf(state, value)}
       {value && siteOf(engine, value, again)}
       <Kinds engine={engine} figures={value} onCount={again} />
@@ -33,28 +33,24 @@ export function Storage({ engine, state, onOpen }: ViewProps): ReactNode {
   );
 }
 
-const PLACES: Readonly<Record<string, string>> = {
-  indexeddb: 'In this browser (IndexedDB)',
-  memory: 'In memory: a reload forgets it',
-  custom: 'In a store of the app',
-};
-
 function placeOf(
   { saveState, persistence }: ViewProps['state'],
   figures: StorageFigures | undefined,
 ): ReactNode {
   return section('Where', [
-    ['Kept', PLACES[persistence] ?? persistence],
-    ['Saved', savedAs(saveState)],
+    ['Kept in', persistence],
+    [
+      'State',
+      dashed(
+        saveState.state,
+        saveState.pending > 0 && `${exactly(saveState.pending)} wait`,
+        saveState.error?.message,
+      ),
+    ],
     ['Chats', figures && exactly(figures.chats)],
     ['Messages', figures && exactly(figures.messages)],
     ['Attachments', figures && `${exactly(figures.blobs.count)}, ${bytesOf(figures.blobs.bytes)}`],
   ]);
-}
-
-function savedAs({ state, pending, error }: ViewProps['state']['saveState']): string {
-  if (state === 'error') return `no, ${exactly(pending)} wait: ${error?.message ?? ''}`;
-  return state === 'saving' ? 'under way' : 'all of it';
 }
 
 function section(title: string, facts: readonly Fact[]): ReactNode {
@@ -78,28 +74,13 @@ function siteOf(engine: ContextEngine, figures: StorageFigures, onKeep: () => vo
     <section>
       <h2>This site</h2>
       <div className="inset">
-        {quota === undefined ? (
-          <p>{words}</p>
-        ) : (
-          <Meter
-            label="Space"
-            words={words}
-            parts={{ system: usage }}
-            whole={quota}
-            now={usage}
-            max={quota}
-          />
-        )}
+        {meter(words, { system: usage }, quota ?? Infinity)}
         {persisted !== undefined && (
           <p>
             {persisted
               ? 'The browser has promised to keep it.'
               : 'The browser may clear it when space runs short. '}
-            {!persisted && engine.store.persist && (
-              <button type="button" onClick={keep}>
-                Ask to keep
-              </button>
-            )}
+            {!persisted && engine.store.persist && <button onClick={keep}>Ask to keep</button>}
           </p>
         )}
       </div>
@@ -127,10 +108,7 @@ function Kinds({ engine, figures, onCount }: KindsProps): ReactNode {
   return (
     <section>
       <h2>
-        Records{' '}
-        <button type="button" onClick={weigh}>
-          {kinds ? 'Weigh again' : 'Weigh'}
-        </button>
+        Records <button onClick={weigh}>{kinds ? 'Weigh again' : 'Weigh'}</button>
       </h2>
       {alert}
       {kinds && (
@@ -215,12 +193,9 @@ function Integrity({ engine, onOpen }: Pick<ViewProps, 'engine' | 'onOpen'>): Re
   return (
     <section>
       <h2>
-        Integrity{' '}
-        <button type="button" onClick={() => check(false)}>
-          {result ? 'Check again' : 'Check'}
-        </button>{' '}
+        Integrity <button onClick={() => check(false)}>{result ? 'Check again' : 'Check'}</button>{' '}
         {result?.isRepair === false && mends > 0 && (
-          <button type="button" onClick={() => check(true)}>
+          <button onClick={() => check(true)}>
             Repair {exactly(mends)} of {exactly(result.findings.length)}
           </button>
         )}
@@ -269,7 +244,7 @@ function sayingOf(
       <strong>{kind}</strong> {!text.includes(id) && <span dir="auto">{id}</span>} {text}{' '}
       {mends && <span className="state">{isRepair ? 'mended' : 'can be mended'}</span>}{' '}
       {key !== undefined && (
-        <button type="button" className="quiet" onClick={() => onShow(key)}>
+        <button className="quiet" onClick={() => onShow(key)}>
           Show in Graph
         </button>
       )}

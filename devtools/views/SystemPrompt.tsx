@@ -29,12 +29,11 @@ export function SystemPrompt({ answer, engine }: SystemPromptProps): ReactNode {
             return (
               <li key={i} data-row={i}>
                 <button
-                  type="button"
-                  className="fragment"
+                  className="quiet fragment"
                   aria-pressed={fragment === selected}
                   onClick={() => select(fragment, 'text')}
                 >
-                  <span className="name">{fragment.id ?? fragment.name}</span>
+                  <strong>{fragment.id ?? fragment.name}</strong>
                   {originOf(engine, fragment)}
                   {share && shareOf(share, estimate)}
                 </button>
@@ -83,17 +82,14 @@ function originOf(engine: ContextEngine, fragment: ContextFragment): ReactNode {
   const origin = engine.origin(fragment);
   if (!origin) return <span className="grow" />;
   const { via, component, source, since } = origin;
-  const by = { set: 'set()', component: 'a component', kept: 'kept with the chat', reminder: 'reminder' }[
-    via
-  ];
   const place = source
     ?.split(/[/\\]/)
     .at(-1)
     ?.replace(/\?[^:]*/, '')
     .replace(/:\d+$/, '');
   return (
-    <span className="origin grow" title={source}>
-      {component === undefined ? by : `<${component}>`}
+    <span className="share grow ellipsis" title={source}>
+      {component === undefined ? via : `<${component}>`}
       {place !== undefined && ` ${place}`} since {clock(since)}
     </span>
   );

@@ -85,7 +85,7 @@ function parentRow(rows: readonly TreeRow[], from: number): number {
 }
 
 function itemOf(box: RowBox, row: TreeRow, isCursor: boolean, aside: ReactNode): ReactNode {
-  const sign = row.isOpen === undefined ? '' : row.isOpen ? '▾' : '▸';
+  const sign = row.isOpen === undefined ? '\u2003' : row.isOpen ? '▾' : '▸';
   return (
     <div
       key={row.path}
@@ -99,11 +99,11 @@ function itemOf(box: RowBox, row: TreeRow, isCursor: boolean, aside: ReactNode):
       aria-expanded={row.isOpen}
       aria-selected={isCursor}
     >
-      <span className="twisty" aria-hidden="true">
+      <span className="muted" aria-hidden="true">
         {sign}
       </span>
       <span>{row.key}:&nbsp;</span>
-      <span className={`value ${row.kind}`}>{row.text}</span>
+      <span className={`ellipsis ${row.kind}`}>{row.text}</span>
       {aside}
     </div>
   );

@@ -8,9 +8,9 @@ export function choice<T extends string>(
   label = 'Show',
 ): ReactNode {
   return (
-    <div className="switch" role="group" aria-label={label}>
+    <div role="group" aria-label={label}>
       {options.map((name) => (
-        <button key={name} type="button" aria-pressed={name === value} onClick={() => onChange(name)}>
+        <button key={name} aria-pressed={name === value} onClick={() => onChange(name)}>
           {name}
         </button>
       ))}

@@ -55,6 +55,6 @@ it('grows with the key that points away from its edge, and with the pointer', ()
   expect(sizeAfterKey('Home', place, 16)).toBe(place.least);
   expect(sizeAfterKey('End', place, 16)).toBe(place.most);
   expect(sizeAfterKey('a', place, 16)).toBeUndefined();
-  expect(sizeAt('right', { clientX: 1000, clientY: 5 }, WIDE)).toBe(440);
-  expect(sizeAt('bottom', { clientX: 5, clientY: 700 }, WIDE)).toBe(200);
+  expect(sizeAt({ ...place, side: 'right' }, { clientX: 1000, clientY: 5 }, WIDE)).toBe(440);
+  expect(sizeAt({ ...place, side: 'bottom' }, { clientX: 5, clientY: 700 }, WIDE)).toBe(200);
 });

@@ -41,40 +41,44 @@ test('counts the drafts of one message that follow each other as one', () => {
 test('every event says what it is about, and leads to a message that is known', () => {
   const about = { at: 0, ms: 0 };
   const events: readonly [event: ContextEvent, line: string, key?: string][] = [
-    [{ ...about, ...set }, '1 fragment, 0 messages'],
+    [{ ...about, ...set }, 'fragments 1, messages 0'],
     [
       { ...about, type: 'resolve', branch: 'main', messages: 2, characters: 1_234 },
-      'main: 2 messages, 1,234 characters of system prompt',
+      'branch main, messages 2, characters 1234',
     ],
-    [{ ...about, type: 'save', branch: 'main', ids: ['q1', 'a1'] }, 'main: 2 messages', 'key:a1'],
-    [{ ...about, type: 'switch', from: 'main', to: 'other' }, 'main → other', 'key:head'],
-    [{ ...about, type: 'branch', action: 'create', name: 'other', id: 'b' }, 'create other', 'key:head'],
+    [{ ...about, type: 'save', branch: 'main', ids: ['q1', 'a1'] }, 'branch main, ids 2', 'key:a1'],
+    [{ ...about, type: 'switch', from: 'main', to: 'other' }, 'from main, to other', 'key:head'],
+    [
+      { ...about, type: 'branch', action: 'create', name: 'other', id: 'b' },
+      'action create, name other',
+      'key:head',
+    ],
     [
       { ...about, type: 'checkpoint', action: 'delete', name: 'Here', messageId: 'a1' },
-      'delete Here',
+      'action delete, name Here',
       'key:a1',
     ],
     [
       { ...about, type: 'stream', phase: 'end', branch: 'main', id: 'a1', status: 'interrupted' },
-      'main: end, interrupted',
+      'phase end, branch main, status interrupted',
       'key:a1',
     ],
     [
       { ...about, type: 'request', phase: 'end', id: 'r', answerId: 'a1', branchId: 'b', status: 'failed' },
-      'end, failed',
+      'phase end, status failed',
       'key:a1',
     ],
     [
       { ...about, type: 'request', phase: 'told', id: 'r', answerId: 'a9', branchId: 'b', status: 'open' },
-      'told, open',
+      'phase told, status open',
     ],
     [
       { ...about, type: 'conflict', policy: 'fork', from: 'main', to: 'other', toId: 'b' },
-      'another tab was first on main: fork to other',
+      'policy fork, from main, to other',
       'key:head',
     ],
-    [{ ...about, type: 'error', code: 'data-loss', message: 'Gone.' }, 'data-loss: Gone.'],
-    [{ ...about, type: 'of a later version' } as never, ''],
+    [{ ...about, type: 'error', code: 'data-loss', message: 'Gone.' }, 'code data-loss, message Gone.'],
+    [{ ...about, type: 'of a later version', lost: 3 } as never, 'lost 3'],
   ];
   const engine = { node: (id: string) => (id === 'a1' ? { key: 'key:a1' } : undefined) } as never;
   const state = { branches: [{ id: 'b', name: 'other', headKey: 'key:head' }] } as never;

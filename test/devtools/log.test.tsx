@@ -43,10 +43,10 @@ describe('the events', () => {
     await act(() => engine.rewind('q1'));
     await eventually(() =>
       expect(lines()).toEqual([
-        'branch create main-v2',
-        'save main: 1 message',
-        'set 0 fragments, 1 message',
-        'set 1 fragment, 0 messages',
+        'branch action create, name main-v2',
+        'save branch main, ids 1',
+        'set fragments 0, messages 1',
+        'set fragments 1, messages 0',
       ]),
     );
     expect(line('save').lastChild?.textContent).toMatch(/^[\d.]+ ms$/);
@@ -74,7 +74,7 @@ describe('the events', () => {
     const choose = (role: 'combobox' | 'searchbox', name: string, value: string): boolean =>
       fireEvent.change(panel().getByRole(role, { name }), { target: { value } });
     choose('combobox', 'Type', 'checkpoint');
-    expect(lines()).toEqual([expect.stringContaining('create Here')]);
+    expect(lines()).toEqual(['checkpoint action create, name Here']);
     choose('searchbox', 'Filter events', 'nothing');
     expect(panel().getByText('No event matches.')).toBeTruthy();
     choose('combobox', 'Type', '');
@@ -164,10 +164,10 @@ describe('the history', () => {
       expect(lines()).toEqual([
         'user q1',
         'assistant a1',
-        'renamed branch main → First try',
+        'rename-branch main → First try',
         'user q2',
         'assistant a2',
-        'branched off First try-v2',
+        'rewind First try-v2',
       ]),
     );
     await eventually(() => expect(pastRows().join(' ')).toContain('New branch'));

@@ -64,7 +64,7 @@ describe('the selected message', () => {
     await open(engine);
     const node = await read('a1');
     await pick('Edit as a new branch');
-    const words = await eventually(() => node.getByRole('textbox', { name: 'Words' }));
+    const words = await eventually(() => node.getByRole('textbox', { name: 'Words 1 of 1' }));
     expect(node.getByRole('button', { name: 'Save as a new branch' }).hasAttribute('disabled')).toBe(true);
     fireEvent.change(words, { target: { value: 'better' } });
     await press(node.getByRole('button', { name: 'Save as a new branch' }));

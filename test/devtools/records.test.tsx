@@ -14,8 +14,8 @@ describe('the storage', () => {
   it('tells where the chat is kept, and how much there is', async () => {
     await open(await chat('q1', 'a1'), 'Storage');
     await eventually(() => expect(fact('Messages')).toBe('2'));
-    expect(fact('Kept')).toBe('In memory: a reload forgets it');
-    expect(fact('Saved')).toBe('all of it');
+    expect(fact('Kept in')).toBe('memory');
+    expect(fact('State')).toBe('saved');
     expect(fact('Attachments')).toBe('0, 0 bytes');
   });
 
@@ -31,8 +31,8 @@ describe('the storage', () => {
     // Two questions, because of StrictMode.
     vi.mocked(store.storage).mockResolvedValueOnce({ ...figures, ...site, persisted: false });
     await open(engine, 'Storage');
-    const space = await eventually(() => panel().getByRole('meter', { name: 'Space' }));
-    expect(space.getAttribute('aria-valuetext')).toBe('2.0 MB of 10.0 MB');
+    const space = await eventually(() => panel().getByText('2.0 MB of 10.0 MB'));
+    expect(space.previousElementSibling?.querySelector('span')?.style.width).toBe('20%');
     await press(button('Ask to keep'));
     await eventually(() => expect(panel().getByText('The browser has promised to keep it.')).toBeTruthy());
     expect(store.persist).toHaveBeenCalledOnce();
@@ -118,15 +118,16 @@ describe('the checkpoints', () => {
     const engine = await withCheckpoints();
     await choose('First');
     await press(button('Rename'));
-    const name = panel().getByRole('textbox', { name: 'Name' });
+    const name = panel().getByRole('textbox', { name: 'Name of the checkpoint' });
     fireEvent.change(name, { target: { value: 'Second' } });
     await type(name, 'Enter');
     await eventually(() =>
       expect(panel().getByRole('alert').textContent).toContain('"Second" exists already'),
     );
     await press(button('Rename'));
-    fireEvent.change(panel().getByRole('textbox', { name: 'Name' }), { target: { value: 'Third' } });
-    await press(button('Rename'));
+    const again = panel().getByRole('textbox', { name: 'Name of the checkpoint' });
+    fireEvent.change(again, { target: { value: 'Third' } });
+    await type(again, 'Enter');
     await eventually(() => expect(options()).toContain('◆ Third a1'));
     expect(engine.state.getState().checkpoints.map(({ name: one }) => one)).toEqual(['Second', 'Third']);
   });
@@ -135,8 +136,10 @@ describe('the checkpoints', () => {
     await withCheckpoints();
     await choose('First');
     await press(button('Rename'));
-    fireEvent.change(panel().getByRole('textbox', { name: 'Name' }), { target: { value: 'Third' } });
-    await type(panel().getByRole('textbox', { name: 'Name' }), 'Escape');
+    fireEvent.change(panel().getByRole('textbox', { name: 'Name of the checkpoint' }), {
+      target: { value: 'Third' },
+    });
+    await type(panel().getByRole('textbox', { name: 'Name of the checkpoint' }), 'Escape');
     expect(options()).toContain('◆ First a1');
     expect(within(findPanel() as HTMLElement).queryByRole('textbox')).toBeNull();
   });

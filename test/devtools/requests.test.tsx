@@ -70,7 +70,7 @@ describe('the prompt of a message', () => {
     await eventually(() => expect(words()).toContain('As recorded for this answer'));
     expect(words()).toContain('<count>Request 1</count>');
     const list = await eventually(() => panel().getByRole('list', { name: 'Fragments' }));
-    expect(list.textContent).toMatch(/^counterset\(\) requests\.test\.tsx:\d+ since \d\d:\d\d:\d\d/);
+    expect(list.textContent).toMatch(/^counterset requests\.test\.tsx:\d+ since \d\d:\d\d:\d\d/);
     const turns = [...(findPanel()?.querySelectorAll('.turn .text') ?? [])];
     expect(turns.map((one) => one.textContent)).toEqual(['One?']);
     await press(panel().getByRole('checkbox', { name: 'with today’s fragments' }));
