@@ -98,6 +98,8 @@ export default defineConfig({
       output: {
         entryFileNames: '[name].js',
         chunkFileNames: 'src/parts/[name].js',
+        // Compressed, but neither renamed nor on one line: a user reads it, and bundles it with less than a minifier would leave.
+        minify: { compress: true, mangle: false, codegen: { removeWhitespace: false } },
         codeSplitting: { groups: parts.map(groupOf) },
         banner: (chunk) => (clientSources.has(chunk.facadeModuleId ?? '') ? "'use client';" : ''),
       },

@@ -9,7 +9,7 @@ import {
   type Place,
   placeOf,
 } from './dock.ts';
-import { Dressed, useTools } from './Dressed.tsx';
+import { Dressed } from './Dressed.tsx';
 import type { MenuItem } from './Menu.tsx';
 import { recall, remember } from './memory.ts';
 import { useOwnWindow } from './ownWindow.ts';
@@ -36,7 +36,6 @@ export function Dock({ position, theme, styleNonce, onInsetsChange, children }: 
   const place = placeOf(chosen.side ?? position, chosen, extent);
   const [isUnder, setUnder] = useState(false);
   useInsets(own.window ? undefined : place, onInsetsChange);
-  const tools = useTools();
   const worn = chosen.theme ?? theme ?? 'system';
 
   const choose = (more: ReturnType<typeof recall>): void => {
@@ -80,19 +79,14 @@ export function Dock({ position, theme, styleNonce, onInsetsChange, children }: 
       {children(
         groups,
         !own.window && (
-          <Dressed>{({ Resizer }) => <Resizer place={place} extent={extent} onSize={resize} />}</Dressed>
+          <Dressed>
+            {({ Resizer }) => <Resizer place={place} extent={extent} onSize={resize} onUnder={setUnder} />}
+          </Dressed>
         ),
       )}
     </Shadow>
   );
-  return (
-    <>
-      {tools && (
-        <tools.FieldUnder place={own.window ? undefined : place} extent={extent} onChange={setUnder} />
-      )}
-      {own.window ? createPortal(content, own.window.document.body) : content}
-    </>
-  );
+  return own.window ? createPortal(content, own.window.document.body) : content;
 }
 
 const SIDES = ['Right', 'Bottom', 'Left', 'Top'] as const;

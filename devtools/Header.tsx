@@ -22,13 +22,3 @@ export function enginePicker(
 function nameOf(engine: ContextEngine): string {
   return engine.chat?.title || engine.graph().nodes[0]?.content || engine.chatId;
 }
-
-/** Says that a copy is shown, or why a file can't be opened. */
-export function fileNote(text: string, onClose: (() => void) | undefined): ReactNode {
-  return (
-    <div className="bar warn" role="status">
-      <span className="grow">{text}</span>
-      {onClose && <button onClick={onClose}>Close</button>}
-    </div>
-  );
-}

@@ -1,9 +1,11 @@
 import type { KeyboardEvent, PointerEvent, ReactNode } from 'react';
 import { type Extent, isBeside, type Place } from './dock.ts';
+import { useFieldUnder } from './fieldUnder.ts';
 import { sizeAfterKey, sizeAt } from './resize.ts';
 
 /** The edge by which the panel is resized, with the pointer or the arrow keys: a focusable separator is a control. */
-export function Resizer({ place, extent, onSize }: ResizerProps): ReactNode {
+export function Resizer({ place, extent, onSize, onUnder }: ResizerProps): ReactNode {
+  useFieldUnder(place, extent, onUnder);
   const { side, size, least, most } = place;
   const resize = (to: number): void => onSize(Math.min(most, Math.max(least, Math.round(to))));
   const onKeyDown = (event: KeyboardEvent): void => {
@@ -36,4 +38,6 @@ interface ResizerProps {
   readonly place: Place;
   readonly extent: Extent;
   readonly onSize: (size: number) => void;
+  /** Called with whether a focused field of the app lies under the panel. */
+  readonly onUnder: (isUnder: boolean) => void;
 }

@@ -49,10 +49,7 @@ export function Views({
   const [copy, setCopy] = useState<SessionCopy>({});
   useEffect(() => () => copy.engine?.dispose(), [copy.engine]);
   const tools = useTools();
-  const openFile = (file: Blob): void => {
-    void tools?.openCopy(file).then(setCopy);
-  };
-  const onDrag = (event: DragEvent): void => tools?.openDropped(event, openFile);
+  const onDrag = (event: DragEvent): void => tools?.openDropped(event, setCopy);
   const shown = copy.engine ?? engines[picked] ?? engines[0] ?? engine;
   const list = useRef<HTMLDivElement>(null);
   const place = useRef<HTMLDivElement>(null);
@@ -75,8 +72,14 @@ export function Views({
       if (at) look(at);
       select(name);
     },
-    onFile: openFile,
+    onCopy: setCopy,
     onCloseCopy: copy.engine && (() => setCopy({})),
+  };
+  /** Where no view used Escape for a field or a menu of its own, it ends the selection. */
+  const onKeyDown = (event: KeyboardEvent): void => {
+    if (event.key !== 'Escape' || event.defaultPrevented || sight.node === undefined) return;
+    event.preventDefault();
+    look({ node: undefined });
   };
   return (
     <div
@@ -85,15 +88,14 @@ export function Views({
       role="presentation"
       onDragOver={onDrag}
       onDrop={onDrag}
-      onKeyDown={(event) => tools?.endSelection(event, sight.node, () => look({ node: undefined }))}
+      onKeyDown={onKeyDown}
     >
       <header className="bar">
         {engines.length > 1 && tools?.enginePicker(engines, picked, setPicked)}
         <Tabs id={id} tab={tab} onSelect={select} list={list} takesFocus={takesFocus} />
         {children}
       </header>
-      {copy.failure !== undefined &&
-        tools?.fileNote(copy.failure, () => setCopy({ ...copy, failure: undefined }))}
+      {copy.failure !== undefined && noteOf(copy.failure, () => setCopy({ ...copy, failure: undefined }))}
       <div className="view" role="tabpanel" id={`${id}view`} aria-labelledby={`${id}${tab}`}>
         <Guard key={tab} renderFailure={failed}>
           <OfEach engine={shown}>{(one, key) => <ViewOf key={key} {...props} engine={one} />}</OfEach>
@@ -219,8 +221,7 @@ function ViewOf({
   const title = state.chat?.title ?? engine.chatId;
   return (
     <>
-      {engine.isReadOnly &&
-        tools?.fileNote(`Read-only copy of ${title}: nothing of it can be changed.`, onCloseCopy)}
+      {engine.isReadOnly && noteOf(`Read-only copy of ${title}: nothing of it can be changed.`, onCloseCopy)}
       {tab === 'Graph' ? (
         <Graph key={key} {...props} />
       ) : (
@@ -229,6 +230,16 @@ function ViewOf({
         </Dressed>
       )}
     </>
+  );
+}
+
+/** Says that a copy is shown, or why a file can't be opened. */
+function noteOf(text: string, onClose: (() => void) | undefined): ReactNode {
+  return (
+    <div className="bar warn" role="status">
+      <span className="grow">{text}</span>
+      {onClose && <button onClick={onClose}>Close</button>}
+    </div>
   );
 }
 

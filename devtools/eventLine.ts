@@ -9,23 +9,19 @@ export function eventLine(event: ContextEvent): string {
     .join(', ');
 }
 
-/** The key of the message of an event, else of the last one of its branch; undefined for unknown ones. */
+/** The key of the last message that an event names, else of the end of the last branch; undefined where it names none. */
 export function keyOfEvent(
   event: ContextEvent,
   engine: Pick<ContextEngine, 'node'>,
   { branches }: Pick<EngineState, 'branches'>,
 ): string | undefined {
-  const known = (id: string | undefined): string | undefined => engine.node(id ?? '')?.key;
-  const headOf = (branch: string | undefined): string | undefined =>
-    branches.find(({ id, name }) => id === branch || name === branch)?.headKey ?? undefined;
-  const { ids = [], id, answerId, messageId, to, toId } = event as EventIds;
-  return known(messageId ?? answerId ?? ids.at(-1) ?? id) ?? headOf(toId ?? to ?? id);
+  const names = Object.values(event).flat().map(String);
+  const message = names.findLast((id) => engine.node(id));
+  const branch = names
+    .map((of) => branches.find(({ id, name }) => id === of || name === of))
+    .findLast(Boolean);
+  return message === undefined ? (branch?.headKey ?? undefined) : engine.node(message)?.key;
 }
-
-/** The ids in events: of messages, and of branches. */
-type EventIds = { readonly ids?: readonly string[] } & {
-  readonly [name in 'id' | 'answerId' | 'messageId' | 'to' | 'toId']?: string;
-};
 
 /** The time of day to the millisecond: `14:03:59.120`. */
 export function clockTime(at: number): string {

@@ -10,7 +10,7 @@ export interface Opened {
  */
 export async function openWindow(gone: () => void): Promise<Opened | null> {
   const own = await request().catch((error: unknown) => {
-    console.warn('The contextree devtools got no window of their own.', error);
+    console.warn(error);
     return null;
   });
   if (!own) return null;

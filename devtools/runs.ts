@@ -126,7 +126,7 @@ export class Runs extends Followed<Result> {
     change({ status: 'running' });
     const { model, question: _question, answer: _answer, ...options } = plan;
     try {
-      if (!chat?.run) throw new Error('No chat is attached, so there is nobody to ask.');
+      if (!chat?.run) throw new Error('No chat is attached.');
       let message: UIMessage | undefined;
       for await (const grown of await chat.run({ ...options, signal: control.signal }))
         change({ message: (message = grown) });

@@ -7,14 +7,29 @@ export interface SessionCopy {
   readonly failure?: string | undefined;
 }
 
-/** Opens a session file, and gives what is shown then: what is no session leaves the one before. Never rejects. */
-export async function openCopy(file: Blob): Promise<(before: SessionCopy) => SessionCopy> {
+/** Shows another copy than before. */
+export type ShowCopy = (next: (before: SessionCopy) => SessionCopy) => void;
+
+/** Opens a session file, and shows it: what is no session leaves the one before. */
+export async function openCopy(file: Blob | undefined, show: ShowCopy): Promise<void> {
+  if (!file) return;
   try {
     const { openSession } = await import('contextree/session');
     const engine = await openSession(file);
-    return () => ({ engine });
+    show(() => ({ engine }));
   } catch (error) {
     const failure = errorOf(error).message;
-    return (before) => ({ ...before, failure });
+    show((before) => ({ ...before, failure }));
   }
+}
+
+/**
+ * Opens a file when it is dropped, and allows that while it is dragged, when a browser shows no file yet. Without this, the
+ * browser would leave the page for the file.
+ */
+export function openDropped(event: React.DragEvent, show: ShowCopy): void {
+  const { types, files } = event.dataTransfer;
+  if (!types.includes('Files')) return;
+  event.preventDefault();
+  void openCopy(files[0], show);
 }

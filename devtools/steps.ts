@@ -13,22 +13,9 @@ export interface Step {
   readonly state?: Operation['state'];
 }
 
-/** Messages and operations in the order in which they were made. Both lists are in order already. */
+/** Messages and operations in the order in which they were made. */
 export function stepsOf(nodes: readonly GraphNode[], operations: readonly Operation[]): readonly Step[] {
-  const steps: Step[] = [];
-  let done = 0;
-  const operationsUpTo = (at: number): void => {
-    for (let next = operations[done]; next && next.at <= at; next = operations[done]) {
-      steps.push(operationStep(next));
-      done += 1;
-    }
-  };
-  for (const node of nodes) {
-    operationsUpTo(node.at);
-    steps.push(messageStep(node));
-  }
-  operationsUpTo(Number.POSITIVE_INFINITY);
-  return steps;
+  return [...operations.map(operationStep), ...nodes.map(messageStep)].toSorted((a, b) => a.at - b.at);
 }
 
 function messageStep({ at, createdAt, role, content }: GraphNode): Step {

@@ -2,9 +2,8 @@
 // on the panel, and their styles. One file, because the views share most of their parts: in many files each view would wait for
 // its own when it is first shown, and all of them together would weigh more. The order is that in which they compress best: gzip
 // looks back 32 kB, and what is alike stands near; the styles stand last, because the panel with its own comes next in the sum.
-export { enginePicker, fileNote } from './Header.tsx';
-export { FieldUnder } from './FieldUnder.tsx';
-export { openCopy } from './sessionCopy.ts';
+export { enginePicker } from './Header.tsx';
+export { openDropped } from './sessionCopy.ts';
 export { keepFocus } from './keepFocus.ts';
 export { MenuItems } from './MenuItems.tsx';
 export { logOf } from './events.ts';
@@ -12,7 +11,6 @@ export { Finder } from './views/Finder.tsx';
 export { Resizer } from './Resizer.tsx';
 export { CheckpointName } from './views/CheckpointName.tsx';
 export { Cells, columnHeads } from './views/Columns.tsx';
-export { endSelection, openDropped } from './viewEvents.ts';
 export { Snapshot } from './views/Snapshot.tsx';
 export { Log } from './views/Log.tsx';
 export { keysHelp } from './views/Keys.tsx';

@@ -159,15 +159,11 @@ function quoted(text: string): string {
 /** Those that format text, without the two that join and part letters. */
 const UNSEEN = /(?![\u200c\u200d])\p{Cf}/gu;
 
-/** The first keys of an object, so that a closed one can be identified; names and ids come first. */
+/** The first fields of an object, so that a closed one can be identified. */
 function sketch(value: Record<string, unknown>): string {
-  const names = ['name', 'role', 'id'].flatMap((key) => {
-    const name = value[key];
-    return typeof name === 'string' ? [`${key}: ${name.slice(0, 24)}`] : [];
-  });
-  const keys = Object.keys(value);
-  if (keys.length === 0) return '{}';
-  return names.length > 0
-    ? `{ ${names.join(', ')} }`
-    : `{ ${keys.slice(0, 4).join(', ')}${keys.length > 4 ? ', …' : ''} }`;
+  const fields = Object.entries(value).map(([key, one]) =>
+    typeof one === 'string' ? `${key}: ${one.slice(0, 24)}` : key,
+  );
+  if (fields.length > 4) fields.splice(4, Infinity, '…');
+  return fields.length === 0 ? '{}' : `{ ${fields.join(', ')} }`;
 }

@@ -73,8 +73,7 @@ export async function turnCosts(question: CostQuestion, signal: AbortSignal): Pr
   const answers = answersUpTo(engine, end);
   const estimate = await engine.estimate({ ...(end !== undefined && { at: end }), signal });
   const before = tokensBefore(estimate);
-  const windowOf = windows(engine);
-  const turns = answers.slice(0, shown).map((info) => turnOf(question, info, estimate, before, windowOf));
+  const turns = answers.slice(0, shown).map((info) => turnOf(question, info, estimate, before));
   // Each answer counts for the branch on which it was first said.
   const branches = state.branches.map(({ label, isActive, headKey, ownCount }) => {
     return { label, isActive, keys: ownAnswers(engine, headKey, ownCount) };
@@ -126,7 +125,6 @@ async function turnOf(
   info: NodeInfo,
   estimate: EstimateResult,
   before: ReadonlyMap<string, number>,
-  windowOf: ReturnType<typeof windows>,
 ): Promise<TurnCost> {
   const { key, id } = info;
   const calls = engine.calls(key);
@@ -145,7 +143,7 @@ async function turnOf(
     key,
     question: parent?.preview ?? '',
     model,
-    window: model === undefined ? null : await windowOf(model),
+    window: model === undefined ? null : await windowOf(engine, model),
     system,
     history,
     tools,
@@ -196,15 +194,8 @@ function toolsOf(
   return tools.reduce((sum, { text }) => sum + estimateTokens(text), 0);
 }
 
-function windows(engine: ContextEngine): (model: string) => Promise<number | null> {
-  const known = new Map<string, Promise<number | null>>();
-  const ask = async (modelId: string): Promise<number | null> =>
-    (await engine.estimate({ modelId, messages: [], fragments: [] })).limits.context;
-  return (model) => {
-    const found = known.get(model) ?? ask(model);
-    known.set(model, found);
-    return found;
-  };
+async function windowOf(engine: ContextEngine, modelId: string): Promise<number | null> {
+  return (await engine.estimate({ modelId, messages: [], fragments: [] })).limits.context;
 }
 
 // ------------------------------------------------------------------ costs

@@ -1,4 +1,5 @@
 import type { ContextEngine, EngineState, InspectOptions } from 'contextree';
+import type { ShowCopy } from './sessionCopy.ts';
 
 /** All views of the panel, in the order of their tabs. */
 export const VIEWS = [
@@ -49,5 +50,5 @@ export interface ViewProps {
   /** Shows another view, at other messages if given; the focus goes to its tab. */
   readonly onOpen: (view: ViewName, at?: Sight) => void;
   /** Shows the chat of a session file in place of this one, read-only. */
-  readonly onFile: (file: Blob) => void;
+  readonly onCopy: ShowCopy;
 }

@@ -78,7 +78,7 @@ export const NoFork: Story = {
   ],
   play: async ({ canvasElement }) => {
     const panel = await compare(canvasElement);
-    await expect(await panel.findByText(/^There is one branch, and no fork yet/)).toBeVisible();
+    await expect(await panel.findByText(/^Both are the same/)).toBeVisible();
   },
 };
 
@@ -120,9 +120,7 @@ export const Failed: Story = {
   ],
   play: async ({ canvasElement }) => {
     const panel = await compare(canvasElement);
-    await expect(await panel.findByRole('alert')).toHaveTextContent(
-      'the disk is gone',
-    );
+    await expect(await panel.findByRole('alert')).toHaveTextContent('the disk is gone');
   },
 };
 

@@ -47,7 +47,7 @@ export const Events: Story = {
   loaders: [async () => ({ engine: await openEngine() })],
   play: async ({ canvasElement, loaded }) => {
     const panel = await panelIn(canvasElement, 'Log');
-    await expect(await panel.findByText(/^Nothing has happened since the panel was opened/)).toBeVisible();
+    await expect(await panel.findByText(/^Nothing has happened yet/)).toBeVisible();
     const engine = engineIn(loaded).set(role('You are a concise tutor.'));
     await talkOfBread(engine);
     await waitFor(async () => expect((await lines(panel)).length).toBeGreaterThan(6));

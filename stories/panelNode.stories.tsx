@@ -77,7 +77,9 @@ export const EveryKind: Story = {
     const facts = node.getByText(/^complete - openai:gpt-4o - 240 out - 3\.9 s$/);
     if (!facts.closest('details')?.open) await userEvent.click(facts);
     await expect(node.getByText('openai:gpt-4o')).toBeVisible();
-    await expect(node.getByText('5.2k in, 4.1k of them cached, 240 out, 60 of them reasoning')).toBeVisible();
+    await expect(
+      node.getByText('5,200 in, 4,100 of them cached, 240 out, 60 of them reasoning'),
+    ).toBeVisible();
     await expect(node.getByText('after 480 ms')).toBeVisible();
     await expect(node.getByText('3.9 s in 2 steps')).toBeVisible();
     await expect(node.getByText('before the apple (here)')).toBeVisible();

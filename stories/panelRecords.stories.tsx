@@ -89,11 +89,9 @@ export const StorageDamaged: Story = {
   play: async ({ canvasElement }) => {
     const panel = await panelIn(canvasElement, 'Storage');
     await userEvent.click(await panel.findByRole('button', { name: 'Check' }));
-    await expect(
-      await panel.findByText(/findings?; a repair would mend 1, and throw nothing away/),
-    ).toBeVisible();
+    await expect(await panel.findByText(/findings?; a repair would mend 1$/)).toBeVisible();
     await userEvent.click(panel.getByRole('button', { name: /^Repair 1 of/ }));
-    await expect(await panel.findByText(/1 mended\. What is lost can only be named\./)).toBeVisible();
+    await expect(await panel.findByText(/; 1 mended$/)).toBeVisible();
     await expect(panel.queryByRole('img')).toBeNull();
   },
 };

@@ -199,7 +199,7 @@ export const CostEmpty: Story = {
   loaders: [async () => ({ engine: await openEngine() })],
   play: async ({ canvasElement }) => {
     const panel = await openView(canvasElement, 'Cost');
-    await expect(await panel.findByText('No answers yet. Each will have a bar here.')).toBeVisible();
+    await expect(await panel.findByText('No answers yet.')).toBeVisible();
   },
 };
 
@@ -215,9 +215,7 @@ export const CostUnavailable: Story = {
   ],
   play: async ({ canvasElement }) => {
     const panel = await openView(canvasElement, 'Cost');
-    await expect(await panel.findByRole('alert')).toHaveTextContent(
-      /weather service/,
-    );
+    await expect(await panel.findByRole('alert')).toHaveTextContent(/weather service/);
   },
 };
 
@@ -310,7 +308,7 @@ export const RunNobody: Story = {
   ],
   play: async ({ canvasElement }) => {
     const panel = await openView(canvasElement, 'Run');
-    await expect(await panel.findByText(/^No chat is attached to this engine/)).toBeVisible();
+    await expect(await panel.findByText(/^No chat is attached/)).toBeVisible();
   },
 };
 
@@ -327,7 +325,7 @@ export const RunEmpty: Story = {
     const panel = await openView(canvasElement, 'Run');
     await expect(await panel.findByText(/^No question yet/)).toBeVisible();
     await userEvent.click(panel.getByRole('button', { name: 'Recorded' }));
-    await expect(await panel.findByText(/^Nothing is recorded yet/)).toBeVisible();
+    await expect(await panel.findByText(/^Not recorded/)).toBeVisible();
   },
 };
 

@@ -19,7 +19,7 @@ type ComparedMessage = NonNullable<ComparedTurn['a']>;
 export function Compare({ engine, state, sight, onOpen }: ViewProps): ReactNode {
   const [chosen, choose] = useState<Partial<Ends>>({});
   if (state.status !== 'ready') return unread(state);
-  if (state.branches.length === 0) return <p className="words">No messages yet, so nothing to compare.</p>;
+  if (state.branches.length === 0) return <p className="words">No messages yet.</p>;
   const choices = choicesIn({ engine, state, sight });
   // A branch may be deleted, or a mark removed, after it was chosen.
   const there = (id = ''): string | undefined =>
@@ -33,10 +33,7 @@ export function Compare({ engine, state, sight, onOpen }: ViewProps): ReactNode 
         {endOf('B', ends.b, choices, (b) => choose({ ...chosen, b }))}
       </div>
       {ends.a === ends.b ? (
-        <p className="words">
-          {state.branches.length < 2 ? 'There is one branch, and no fork yet' : 'Both are the same'}. Mark a
-          message with d in the graph.
-        </p>
+        <p className="words">Both are the same. Mark a message with d in the graph.</p>
       ) : (
         <Compared engine={engine} revision={state.revision} {...ends} onOpen={onOpen} />
       )}
@@ -175,7 +172,7 @@ function Turns({ turns, onOpen }: Pick<Comparison, 'turns'> & Pick<ViewProps, 'o
   const [shown, show] = useState(PAGE);
   const { ref, isNarrow } = useNarrow();
   const runs = useMemo(() => runsIn(turns), [turns]);
-  if (turns.length === 0) return <p className="words">Neither says anything behind that.</p>;
+  if (turns.length === 0) return <p className="words">No more messages.</p>;
   const left = runs.length - shown;
   return (
     <>

@@ -49,7 +49,7 @@ export function Cost({ engine, state, modelId, sight, onLook, onOpen }: ViewProp
       {value && (
         <Scroll>
           {spendings(value, whatIf)}
-          {value.turns.length === 0 && <p className="words">No answers yet. Each will have a bar here.</p>}
+          {value.turns.length === 0 && <p className="words">No answers yet.</p>}
           {value.turns.length > 0 && legend()}
           <ol aria-label="Turns, newest first">
             {value.turns.map((turn) => (

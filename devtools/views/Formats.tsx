@@ -5,8 +5,7 @@ import { tokensOf } from './Size.tsx';
 
 /** The system prompt in the four formats, side by side, the shortest of them marked. */
 export function formatsOf({ formats, estimate }: PromptAnswer): ReactNode {
-  if (!formats)
-    return <p className="words">It was sent as it is. See “with today’s fragments” for other formats.</p>;
+  if (!formats) return <p className="words">It was sent as it is.</p>;
   if (formats.App.text === '') return <p className="words">No fragments, so no system prompt.</p>;
   const names = FORMATS.filter((name) => name !== 'App');
   const least = Math.min(...names.map((name) => formats[name].tokens));

@@ -12,8 +12,7 @@ export function Fragments({ engine, state, modelId, tokenizer }: ViewProps): Rea
     (signal) => fragmentTree({ engine, fragments, pending, modelId, tokenizer }, signal),
     [engine, fragments, pending, chat, modelId, tokenizer],
   );
-  if (fragments.length === 0 && pending.length === 0)
-    return <p className="words">No fragments. Each that set() or useFragments() adds will be a row here.</p>;
+  if (fragments.length === 0 && pending.length === 0) return <p className="words">No fragments yet.</p>;
   const { value } = answer;
   if (!value) return instead(answer);
   return (

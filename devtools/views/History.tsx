@@ -33,9 +33,7 @@ export function History({
     return (
       <>
         <div className="bar">{parts}</div>
-        {unread(state) ?? (
-          <p className="words">No messages yet. Each message and each operation will be a step here.</p>
-        )}
+        {unread(state) ?? <p className="words">No messages yet.</p>}
       </>
     );
   return (
@@ -182,9 +180,7 @@ function Past({ engine, state, past, hereKey, onCheckOut, onRead }: PastProps): 
   const known = selected !== undefined && model.indexOf.has(selected) ? selected : undefined;
   return (
     <section className="node" aria-label="The chat at this step">
-      {past.isPartial && (
-        <p className="inset warn">Another tab or device changed names or checkpoints since.</p>
-      )}
+      {past.isPartial && <p className="inset warn">Names and checkpoints were changed elsewhere since.</p>}
       {model.nodes.length === 0 ? (
         <p className="words">No message was there yet.</p>
       ) : (

@@ -8,17 +8,17 @@ const KEYS: readonly (readonly [keys: string, does: string])[] = [
   ['↑ ↓ Home End', 'select'],
   ['Space', 'read'],
   ['Enter', 'check out'],
-  ['← →', 'fold and unfold'],
-  ['[ ]', 'previous and next fork'],
-  ['h', 'to the message that the app shows last'],
+  ['← →', 'fold, unfold'],
+  ['[ ]', 'forks'],
+  ['h', 'to what the app shows'],
   ['/', 'search'],
   ['b', 'branch from here'],
   ['c', 'checkpoint here'],
-  ['d', 'mark for compare; on another message, compare'],
+  ['d', 'mark for compare; then compare'],
   ['y', 'copy the text'],
   ['u', 'undo'],
-  ['Esc', 'follow the app again'],
-  ['?', 'show or hide this'],
+  ['Esc', 'follow the app'],
+  ['?', 'this help'],
 ];
 
 /** All keys of the graph, and why one of them is off. */

@@ -63,9 +63,7 @@ function Events({ engine, state, onOpen, parts }: ViewProps & { readonly parts: 
         </button>
       </div>
       {shown.length === 0 ? (
-        <p className="words grow">
-          {all.length === 0 ? 'Nothing has happened since the panel was opened.' : 'No event matches.'}
-        </p>
+        <p className="words grow">{all.length === 0 ? 'Nothing has happened yet.' : 'No event matches.'}</p>
       ) : (
         <List
           label="Events, newest first"

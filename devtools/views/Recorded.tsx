@@ -17,7 +17,7 @@ export function Recorded({ engine, onOpen, sight }: ViewProps): ReactNode {
   if (!shown)
     return (
       <div className="words">
-        <p>Nothing is recorded yet. The open panel records the last 50 requests, in memory only.</p>
+        <p>Not recorded. The open panel records what is asked.</p>
         <AlsoClosed />
       </div>
     );

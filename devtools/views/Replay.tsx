@@ -91,7 +91,7 @@ function Player({ record }: { readonly record: RecordedRequest }): ReactNode {
           <Part key={i} part={part} />
         ))}
         {shown === end && failAt !== undefined && failAt < chunks.length && (
-          <p className="bad">Fails here: a chat would keep what stands above.</p>
+          <p className="bad">Fails here.</p>
         )}
         {shown === chunks.length && record.error !== undefined && (
           <p className="bad">Failed: {record.error}</p>

@@ -35,14 +35,8 @@ function Ask({ engine, state, sight, run }: ViewProps): ReactNode {
   const answer = useAnswer((signal) => groundAt(engine, node, signal), [engine, node, revision, fragments]);
   const { value } = answer;
   if (!engine.attached?.run)
-    return (
-      <p className="words">
-        No chat is attached to this engine. `useContextChat` and `createContextChats` of contextree/ai attach
-        one.
-      </p>
-    );
-  if (value === null)
-    return <p className="words">No question yet. Ask one in the app, or select one in the graph.</p>;
+    return <p className="words">No chat is attached. `useContextChat` of contextree/ai attaches one.</p>;
+  if (value === null) return <p className="words">No question yet.</p>;
   if (!value) return instead(answer);
   const isSafe = engine.attached.runsDry === true || isToldSafe(requests, value.messages);
   return (
@@ -51,7 +45,7 @@ function Ask({ engine, state, sight, run }: ViewProps): ReactNode {
       {results.some(({ plan }) => plan.question === value.question) ? (
         <RunResults engine={engine} ground={value} />
       ) : (
-        <p className="words">Nothing was run here yet. Results stay in the panel.</p>
+        <p className="words">Nothing was run here yet.</p>
       )}
     </Scroll>
   );

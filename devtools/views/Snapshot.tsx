@@ -9,12 +9,13 @@ import { logOf } from '../events.ts';
 import { Check, SearchField } from '../kit.tsx';
 import { instead, useAnswer } from '../live.tsx';
 import { useShownIn } from '../Shadow.tsx';
+import { openCopy } from '../sessionCopy.ts';
 import { findRows } from '../treeRows.ts';
 import type { ViewProps } from '../view.ts';
 import { Tree } from './Tree.tsx';
 
 /** Everything that the engine knows of its context, as `inspect()` returns it: now, or at the selected message. */
-export function Snapshot({ engine, state, sight, onLook, onFile }: ViewProps): ReactNode {
+export function Snapshot({ engine, state, sight, onLook, onCopy }: ViewProps): ReactNode {
   const at = sight.node;
   const answer = useAnswer(() => engine.inspect({ at }), [engine, at, state]);
   const { value } = answer;
@@ -39,7 +40,7 @@ export function Snapshot({ engine, state, sight, onLook, onFile }: ViewProps): R
       )}
       {instead(answer)}
       {value && <Tree label="Snapshot" value={value} opened={opened} shown={shown} />}
-      <SessionFile engine={engine} withSecrets={withSecrets} onFile={onFile} />
+      <SessionFile engine={engine} withSecrets={withSecrets} onCopy={onCopy} />
     </>
   );
 }
@@ -90,12 +91,12 @@ const NONE: readonly string[] = [];
 /** The most hits to step through. */
 const MOST = 500;
 
-interface SessionFileProps extends Pick<ViewProps, 'engine' | 'onFile'> {
+interface SessionFileProps extends Pick<ViewProps, 'engine' | 'onCopy'> {
   readonly withSecrets: boolean;
 }
 
 /** Exports the chat and its surroundings as one file for a bug report, and opens such a file. */
-function SessionFile({ engine, withSecrets, onFile }: SessionFileProps): ReactNode {
+function SessionFile({ engine, withSecrets, onCopy }: SessionFileProps): ReactNode {
   const [told, setTold] = useState('');
   const shownIn = useShownIn();
   const input = useRef<HTMLInputElement>(null);
@@ -112,7 +113,7 @@ function SessionFile({ engine, withSecrets, onFile }: SessionFileProps): ReactNo
   return (
     <footer className="bar">
       <span className="grow" role="status">
-        {told || 'Chat, prompt, requests and log in one file'}
+        {told}
       </span>
       <button onClick={() => void save()}>Export session</button>
       <button onClick={() => input.current?.click()}>Open session…</button>
@@ -123,8 +124,7 @@ function SessionFile({ engine, withSecrets, onFile }: SessionFileProps): ReactNo
         aria-label="Session file"
         hidden
         onChange={({ target }) => {
-          const [file] = target.files ?? [];
-          if (file) onFile(file);
+          void openCopy(target.files?.[0], onCopy);
           target.value = '';
         }}
       />
@@ -142,9 +142,7 @@ async function exported(engine: ViewProps['engine'], mask: boolean): Promise<Ses
 
 /** What was masked, for people. */
 function maskedIn({ masked }: Session): string {
-  if (!masked) return 'Exported with all secrets in it.';
-  const kinds = Object.entries(masked).map(([kind, count]) => (count === 1 ? kind : `${kind} ×${count}`));
-  return kinds.length === 0
-    ? 'Exported. Nothing looked like a secret.'
-    : `Exported. Masked: ${kinds.join(', ')}.`;
+  if (!masked) return 'Exported with secrets';
+  const kinds = Object.entries(masked).map(([kind, count]) => `${kind} ×${count}`);
+  return `Exported. Masked: ${kinds.join(', ') || 'nothing'}`;
 }

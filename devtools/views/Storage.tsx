@@ -230,8 +230,7 @@ const MOST = 100;
 
 function summary({ findings, isRepair }: Checked, mends: number): string {
   const all = counted(findings.length, 'finding');
-  if (isRepair) return `${all}; ${exactly(mends)} mended. What is lost can only be named.`;
-  return `${all}; a repair would mend ${exactly(mends)}, and throw nothing away.`;
+  return isRepair ? `${all}; ${exactly(mends)} mended` : `${all}; a repair would mend ${exactly(mends)}`;
 }
 
 function sayingOf(

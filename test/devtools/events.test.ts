@@ -71,6 +71,7 @@ test('every event says what it is about, and leads to a message that is known', 
     [
       { ...about, type: 'request', phase: 'told', id: 'r', answerId: 'a9', branchId: 'b', status: 'open' },
       'phase told, status open',
+      'key:head',
     ],
     [
       { ...about, type: 'conflict', policy: 'fork', from: 'main', to: 'other', toId: 'b' },

@@ -194,9 +194,9 @@ describe('search and keys', () => {
     await press(row('a2'));
     await press(await eventually(() => panel().getByRole('button', { name: 'Back' })));
     await type(grid(), '?');
-    expect(panel().queryByText('previous and next fork')).not.toBeNull();
+    expect(panel().queryByText('fold, unfold')).not.toBeNull();
     await type(grid(), 'Escape');
-    expect(panel().queryByText('previous and next fork')).toBeNull();
+    expect(panel().queryByText('fold, unfold')).toBeNull();
     expect(panel().queryByRole('button', { name: 'Follow' })).not.toBeNull();
     await press(panel().getByRole('tab', { name: 'Cost' }));
     await type(panel().getByRole('tab', { name: 'Cost' }), 'Escape');

@@ -41,7 +41,7 @@ describe('the rows of a tree', () => {
   });
 
   it('names an object by what names it', () => {
-    expect(lines([{ id: 'x', role: 'user', parts: [] }])).toEqual(['0: { role: user, id: x }']);
+    expect(lines([{ id: 'x', role: 'user', parts: [] }])).toEqual(['0: { id: x, role: user, parts }']);
     expect(lines([{}, []])).toEqual(['0: {}', '1: [0]']);
     expect(lines([{ a: 1, b: 1, c: 1, d: 1, e: 1 }])).toEqual(['0: { a, b, c, d, … }']);
   });

@@ -3,28 +3,18 @@ import { isCovered } from './covered.ts';
 import type { Extent, Place } from './dock.ts';
 
 /** Reports whether a focused field of the app lies under the panel, because the app makes no room. */
-export function FieldUnder({ place, extent, onChange }: FieldUnderProps): null {
+export function useFieldUnder(place: Place, extent: Extent, onChange: (isUnder: boolean) => void): void {
   const field = useFocusedField();
   useEffect(() => {
     // Measured again when the app has made room, which it may do a moment later.
     const look = (): void =>
-      onChange(
-        field !== null && place !== undefined && isCovered(field.getBoundingClientRect(), place, extent),
-      );
+      onChange(field !== null && isCovered(field.getBoundingClientRect(), place, extent));
     look();
     if (field === null) return undefined;
     const resized = new ResizeObserver(look);
     resized.observe(field);
     return () => resized.disconnect();
   }, [field, place, extent, onChange]);
-  return null;
-}
-
-interface FieldUnderProps {
-  /** The place of the panel; undefined in a window of its own. */
-  readonly place: Place | undefined;
-  readonly extent: Extent;
-  readonly onChange: (isUnder: boolean) => void;
 }
 
 /** The field of the app that has the focus. */
