@@ -268,6 +268,5 @@ function hostOf(position: DevtoolsButtonPosition): string {
 
 const buttonCss = `.hidden{visibility:hidden}
 button{display:grid;place-items:center;width:44px;height:44px;margin:0;padding:0;border-radius:22px;cursor:pointer;
-color:light-dark(#2b6653,#86c5ac);background:light-dark(#fff,#15171c);border:1px solid light-dark(#8b929e,#747c89)}
-button:hover{background:light-dark(#f0f2f6,#21252d)}
+color:light-dark(#265,#8ca);background:light-dark(#fff,#111);border:1px solid light-dark(#889,#778)}
 button:focus-visible{outline:2px solid;outline-offset:2px}`;

@@ -62,7 +62,7 @@ async function engineOf({ chatId }: AskedChat = {}): Promise<ContextEngine> {
 
 function createConsole(): ContextreeConsole {
   return {
-    help: 'chats(), graph({ at }), promptAt(id), compare(a, b), whyCacheBroke(requestId), operations(), storage(): all only read, and mask secrets; the last argument may be { chatId }.',
+    help: 'chats(), graph({ at }), promptAt(id), compare(a, b), whyCacheBroke(requestId), operations(), storage(); { chatId } may come last',
     chats: async () => maskSecrets(await Promise.all(engines().map(chatOf))),
     graph: (options) =>
       read(options, (engine) =>

@@ -20,27 +20,20 @@ export interface Logged {
 export class EventLog extends Followed<Logged> {
   readonly #engine: ContextEngine;
   readonly #seen = new WeakSet<ContextEvent>();
-  #listeners = 0;
   #count = 0;
-  #stop = (): void => {};
 
   constructor(engine: ContextEngine) {
     super();
     this.#engine = engine;
   }
 
-  /** Listens until the result is called. Several listeners cost as much as one. */
+  /** Listens until the result is called. */
   listen(): () => void {
-    if (this.#listeners === 0) this.#stop = this.#engine.subscribe((event) => this.#add(event));
-    this.#listeners += 1;
-    return () => {
-      this.#listeners -= 1;
-      if (this.#listeners === 0) this.#stop();
-    };
+    return this.#engine.subscribe((event) => this.#add(event));
   }
 
   #add(event: ContextEvent): void {
-    // A session's engine sends its exported events to each new subscriber.
+    // Several panels may listen, and a session's engine sends its exported events to each new subscriber.
     if (this.#seen.has(event)) return;
     this.#seen.add(event);
     const last = this.list().at(-1);

@@ -41,85 +41,68 @@ const MOST_GROUPS = 50;
  * pieces. Costs an estimate of the prompt, and one for each group.
  */
 export async function fragmentTree(moment: FragmentMoment, signal: AbortSignal): Promise<FragmentTree> {
-  const { engine, fragments, pending, modelId, tokenizer } = moment;
+  const { engine, pending, modelId, tokenizer } = moment;
   const options = { modelId, tokenizer, signal };
-  const snapshot = await engine.inspect(options);
+  const { fragments, estimate } = await engine.inspect(options);
   const facts = new Map<string, FragmentFacts>();
-  const value: Record<string, unknown> = {};
   let groups = 0;
-  const names = keysOf(snapshot.fragments.context.map(({ name }) => name));
-  for (const [i, { data }] of snapshot.fragments.context.entries()) {
-    const key = names[i] as string;
-    const fragment = fragments[i];
-    const { tokens, problem } = snapshot.estimate.fragments[i] ?? {};
-    value[key] = childrenOf(fragment).length === 0 ? data : await group(`/${escaped(key)}`, fragment);
-    facts.set(`/${escaped(key)}`, {
-      tokens,
-      problem,
-      notes: notesOf(engine, fragment, data),
-    });
-  }
-  if (pending.length > 0) {
-    value[PENDING] = snapshot.fragments.pending.map(({ role, parts }) => ({ role, parts }));
-    facts.set(`/${PENDING}`, { notes: ['wait for save()'] });
-  }
-  return { value, facts, estimate: snapshot.estimate };
-
-  async function group(path: string, parent: ContextFragment | undefined): Promise<unknown> {
-    const children = childrenOf(parent);
-    groups += 1;
-    const counted =
-      groups > MOST_GROUPS ? undefined : await countAlone(engine, children, options).catch(() => undefined);
+  const grow = async (
+    path: string,
+    pieces: readonly ContextFragment[],
+    counted: EstimateResult['fragments'] | undefined,
+  ): Promise<Record<string, unknown>> => {
     const inside: Record<string, unknown> = {};
-    for (const [i, key] of keysOf(children.map(({ name }) => name)).entries()) {
-      const child = children[i] as ContextFragment;
-      const at = `${path}/${escaped(key)}`;
-      facts.set(at, { tokens: counted?.[i]?.tokens, notes: [] });
-      inside[key] = childrenOf(child).length === 0 ? plain(child.data) : await group(at, child);
+    const names = keysOf(pieces);
+    for (const [i, piece] of pieces.entries()) {
+      const key = names[i] as string;
+      const at = `${path}/${key.replaceAll('~', '~0').replaceAll('/', '~1')}`;
+      const children = childrenOf(piece);
+      const data = path === '' ? fragments.context[i]?.data : plain(piece.data);
+      facts.set(at, { ...counted?.[i], notes: notesOf(engine, piece, data) });
+      groups += children.length > 0 ? 1 : 0;
+      inside[key] =
+        children.length > 0
+          ? await grow(at, children, groups > MOST_GROUPS ? undefined : await countAlone(children))
+          : data;
     }
     return inside;
+  };
+  const countAlone = async (
+    pieces: readonly ContextFragment[],
+  ): Promise<FragmentTree['estimate']['fragments']> =>
+    (await engine.estimate({ ...options, fragments: pieces, messages: [] }).catch(() => undefined))
+      ?.fragments ?? [];
+  const value = await grow('', moment.fragments, estimate.fragments);
+  if (pending.length > 0) {
+    value[PENDING] = fragments.pending.map(({ role, parts }) => ({ role, parts }));
+    facts.set(`/${PENDING}`, { notes: ['wait for save()'] });
   }
+  return { value, facts, estimate };
 }
 
 const PENDING = 'pending messages';
 
-async function countAlone(
-  engine: ContextEngine,
-  fragments: readonly ContextFragment[],
-  options: InspectOptions,
-): Promise<EstimateResult['fragments']> {
-  return (await engine.estimate({ ...options, fragments, messages: [] })).fragments;
-}
-
 /** The fragments that a fragment consists of; none if it holds anything else. */
-function childrenOf(fragment: ContextFragment | undefined): readonly ContextFragment[] {
-  const data: unknown = fragment?.data;
+function childrenOf({ data }: ContextFragment): readonly ContextFragment[] {
   const items: readonly unknown[] = Array.isArray(data) ? data : [data];
   return items.every((item) => isFragment(item)) ? items : [];
 }
 
-function notesOf(engine: ContextEngine, fragment: ContextFragment | undefined, data: unknown): string[] {
-  const origin = fragment && engine.origin(fragment);
+function notesOf(engine: ContextEngine, fragment: ContextFragment, data: unknown): string[] {
+  const origin = engine.origin(fragment);
   return [
     ...(origin ? [`${origin.via}${origin.component === undefined ? '' : ` <${origin.component}>`}`] : []),
-    ...(fragment?.persist === false ? ['never kept'] : []),
+    ...(fragment.persist === false ? ['never kept'] : []),
     ...(JSON.stringify(data)?.includes('"[lazy]"') ? ['lazy'] : []),
   ];
 }
 
 /** Names as unique keys: the second `hint` is `hint 2`. */
-function keysOf(names: readonly string[]): readonly string[] {
-  const seen = new Map<string, number>();
-  return names.map((name) => {
-    const count = (seen.get(name) ?? 0) + 1;
-    seen.set(name, count);
-    return count === 1 ? name : `${name} ${count}`;
+function keysOf(pieces: readonly ContextFragment[]): readonly string[] {
+  return pieces.map(({ name }, i) => {
+    const before = pieces.slice(0, i).filter((one) => one.name === name).length;
+    return before === 0 ? name : `${name} ${before + 1}`;
   });
-}
-
-/** A key, escaped as in the paths of a tree. */
-function escaped(key: string): string {
-  return key.replaceAll('~', '~0').replaceAll('/', '~1');
 }
 
 /** Data as JSON; values that JSON would lose are described. */

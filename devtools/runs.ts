@@ -8,8 +8,7 @@ import { allOf } from './messageText.ts';
 import { modelNamed } from './promptAnswer.ts';
 import { readMessage } from './readMessage.ts';
 
-type AttachedChat = NonNullable<ContextEngine['attached']>;
-type RunOptions = Parameters<NonNullable<AttachedChat['run']>>[0];
+type RunOptions = Parameters<NonNullable<NonNullable<ContextEngine['attached']>['run']>>[0];
 
 /** What to run. */
 export interface Plan extends Omit<RunOptions, 'signal' | 'message'> {
@@ -56,10 +55,13 @@ export interface Result {
 export const MOST = 5;
 const TOGETHER = 3;
 
-/** The runs of the panel, as long as the page lives, newest last. */
+/** The runs of the panel, as long as the page lives, newest last. Nothing of them is saved before it is kept. */
 export class Runs extends Followed<Result> {
   readonly #engine: ContextEngine;
-  readonly #stops = new Map<number, AbortController>();
+  /** The ends of what runs one after the other. */
+  readonly #lanes: Promise<void>[] = Array.from({ length: TOGETHER }, () => Promise.resolve());
+  #stop = new AbortController();
+  #count = 0;
   /** What was typed and chosen in the form, by the key of its question: it stays while other views are shown. */
   readonly changes: Map<string, Changes> = new Map();
 
@@ -75,20 +77,18 @@ export class Runs extends Followed<Result> {
 
   /** Starts runs, as far as there is room. */
   start(plans: readonly Plan[]): void {
-    const first = (this.list().at(-1)?.number ?? 0) + 1;
-    const own = plans.slice(0, this.room);
-    this.set([
-      ...this.list(),
-      ...own.map((plan, i): Result => ({ number: first + i, plan, status: 'waiting' })),
-    ]);
-    this.#next();
+    const { signal } = this.#stop;
+    for (const plan of plans.slice(0, this.room)) {
+      const number = this.#count++;
+      const lane = number % TOGETHER;
+      this.set([...this.list(), { number, plan, status: 'waiting' }]);
+      this.#lanes[lane] = (this.#lanes[lane] as Promise<void>).then(() => this.#run(number, plan, signal));
+    }
   }
 
   stopAll(): void {
-    this.set(
-      this.list().map((one) => (one.status === 'waiting' ? { ...one, status: 'stopped' as const } : one)),
-    );
-    for (const control of this.#stops.values()) control.abort();
+    this.#stop.abort();
+    this.#stop = new AbortController();
   }
 
   clear(): void {
@@ -110,35 +110,21 @@ export class Runs extends Followed<Result> {
     this.#change(number, { kept });
   }
 
-  #next(): void {
-    const chat = this.#engine.attached;
-    const waiting = this.list().filter(({ status }) => status === 'waiting');
-    const running = this.list().filter(({ status }) => status === 'running').length;
-    for (const result of waiting.slice(0, Math.max(0, TOGETHER - running))) void this.#run(result, chat);
-  }
-
-  async #run({ number, plan }: Result, chat: AttachedChat | undefined): Promise<void> {
-    const control = new AbortController();
-    this.#stops.set(number, control);
+  async #run(number: number, plan: Plan, signal: AbortSignal): Promise<void> {
     const start = performance.now();
     const change = (patch: Partial<Result>): void =>
       this.#change(number, { ms: performance.now() - start, ...patch });
-    change({ status: 'running' });
-    const { model, question: _question, answer: _answer, ...options } = plan;
     try {
+      signal.throwIfAborted();
+      change({ status: 'running' });
+      const chat = this.#engine.attached;
       if (!chat?.run) throw new Error('No chat is attached.');
       let message: UIMessage | undefined;
-      for await (const grown of await chat.run({ ...options, signal: control.signal }))
-        change({ message: (message = grown) });
-      const used = await usedBy(message, model);
-      this.#change(number, { status: control.signal.aborted ? 'stopped' : 'done', ...used });
+      for await (const grown of await chat.run({ ...plan, signal })) change({ message: (message = grown) });
+      const used = await usedBy(message, plan.model);
+      this.#change(number, { status: signal.aborted ? 'stopped' : 'done', ...used });
     } catch (error) {
-      change(
-        control.signal.aborted ? { status: 'stopped' } : { status: 'failed', error: errorOf(error).message },
-      );
-    } finally {
-      this.#stops.delete(number);
-      this.#next();
+      change(signal.aborted ? { status: 'stopped' } : { status: 'failed', error: errorOf(error).message });
     }
   }
 

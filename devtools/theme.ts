@@ -3,25 +3,25 @@
  * Nothing else in this folder names a colour. Text on its ground has a contrast of at least 4.5:1, lanes of 3:1.
  */
 const tokens: Record<string, readonly [light: string, dark: string]> = {
-  ground: ['#fff', '#15171c'],
-  raised: ['#f5f6f8', '#1d2027'],
-  line: ['#dcdfe4', '#30343d'],
-  edge: ['#8b929e', '#747c89'],
-  text: ['#1b1f26', '#e7e9ed'],
-  muted: ['#59616d', '#a2aab6'],
-  cursor: ['#e4efe9', '#22352d'],
-  accent: ['#2b6653', '#86c5ac'],
-  'on-accent': ['#fff', '#11241d'],
-  alert: ['#a8201a', '#ff9d94'],
-  warn: ['#8a5300', '#f0b860'],
-  'branch-0': ['#1f5fd0', '#82aeff'],
-  'branch-1': ['#b3440c', '#f59a68'],
-  'branch-2': ['#1d7a45', '#66c990'],
-  'branch-3': ['#8a35b3', '#cf9af0'],
-  'branch-4': ['#a12a58', '#f58fb4'],
-  'branch-5': ['#0b7285', '#5fc6d8'],
-  'branch-6': ['#7a6200', '#d9bf4e'],
-  'branch-7': ['#55606e', '#b3bcc8'],
+  ground: ['#fff', '#111'],
+  raised: ['#f5f6f8', '#222'],
+  line: ['#dde', '#334'],
+  edge: ['#889', '#778'],
+  text: ['#112', '#eee'],
+  muted: ['#566', '#aab'],
+  cursor: ['#e4efe9', '#243'],
+  accent: ['#265', '#8ca'],
+  'on-accent': ['#fff', '#121'],
+  alert: ['#a11', '#f99'],
+  warn: ['#850', '#eb6'],
+  'branch-0': ['#15c', '#8af'],
+  'branch-1': ['#b40', '#f96'],
+  'branch-2': ['#174', '#6c9'],
+  'branch-3': ['#83b', '#c9e'],
+  'branch-4': ['#a25', '#f8b'],
+  'branch-5': ['#078', '#6cd'],
+  'branch-6': ['#760', '#db5'],
+  'branch-7': ['#556', '#bbc'],
 };
 
 /** How many branch colours there are before they begin again. */
@@ -46,17 +46,17 @@ function variables(): string {
 
 const frame = `
 *,::before,::after{box-sizing:border-box}
-.root{direction:ltr;text-align:left;font-variant-numeric:tabular-nums;font:12px/1.45 system-ui,"Segoe UI",Roboto,sans-serif;color:var(--text)}
+.root{direction:ltr;font:12px/1.45 system-ui,sans-serif;color:var(--text)}
 .root.embedded{height:100%;min-height:240px;max-height:100vh;display:flex}
-.panel{container-type:size;display:flex;flex-direction:column;min-width:0;background:var(--ground);color:var(--text);overflow:hidden}
-.embedded .panel{flex:1;border:1px solid var(--line);border-radius:6px}
-.floating .panel{position:fixed;inset:0;box-shadow:0 0 0 1px var(--line),0 0 24px rgb(0 0 0/.18)}
+.panel{container-type:size;display:flex;flex-direction:column;min-width:0;background:var(--ground);border:1px solid var(--line);overflow:hidden}
+.embedded .panel{flex:1}
+.floating .panel{position:fixed;inset:0;box-shadow:0 0 24px rgb(0 0 0/.18)}
 .right .panel{left:auto;width:var(--size)}
 .left .panel{right:auto;width:var(--size)}
 .bottom .panel{top:auto;height:var(--size)}
 .top .panel{bottom:auto;height:var(--size)}
 .root.own{max-height:none}
-.own .panel{border:0;border-radius:0}
+.own .panel{border:0}
 .bar{display:flex;align-items:center;gap:6px;min-height:34px;padding:4px 8px;background:var(--raised);flex:none;border-bottom:1px solid var(--line)}
 footer.bar{border-top:1px solid var(--line);border-bottom:0;color:var(--muted)}
 .view,.list,.node{flex:1;min-height:0;display:flex;flex-direction:column}
@@ -79,12 +79,12 @@ button:hover,select:hover{background:var(--raised)}
 .grow{flex:1;min-width:0}
 .muted{color:var(--muted)}
 p,h2,ol,ul,dl,dd,pre{margin:0}
-.words{padding:24px 16px;color:var(--muted);text-align:center;text-wrap:balance}
+.words{padding:24px 16px;color:var(--muted);text-align:center}
 .alert{display:flex;justify-content:space-between;gap:6px;padding:6px 10px;color:var(--alert);border-bottom:1px solid var(--line);overflow-wrap:anywhere}
 .close::before{content:"×"}
 .unseen{position:absolute;width:1px;height:1px;overflow:hidden;clip-path:inset(50%);white-space:nowrap}
 h2{font-size:12px;font-weight:600}
-code,pre,.code{font:11px/1.5 ui-monospace,Menlo,Consolas,monospace}
+code,pre,.code{font:11px/1.5 ui-monospace,monospace}
 .rows{flex:1;min-height:0;overflow:auto;overscroll-behavior:contain;position:relative}
 .row{position:absolute;left:0;right:0;display:flex;align-items:center;gap:6px;
 padding-right:8px;white-space:nowrap;cursor:default}
@@ -101,9 +101,8 @@ const graph = `
 .ellipsis,.preview,.ends>:first-child{overflow:hidden;text-overflow:ellipsis}
 .ellipsis{white-space:nowrap}
 .miss svg{opacity:.3}
-svg{display:block;flex:none}
-.lane{fill:none;stroke-width:2}
-.dot{stroke-width:2}
+svg{display:block;flex:none;stroke-width:2}
+.lane{fill:none}
 .message{flex:1;min-width:60px;display:flex;align-items:center;gap:6px;overflow:hidden}
 .user .preview{font-weight:500}
 .here .preview{font-weight:700}
@@ -123,16 +122,14 @@ overflow:hidden;max-width:220px;min-width:0}
 .growing{color:var(--accent)}
 .unanswered{color:var(--muted)}
 .failed{color:var(--alert)}
-.streaming .dot{animation:pulse 1s infinite alternate}
 .fold{flex:none;font-size:11px;line-height:1;min-height:18px;padding:0 4px;border-color:var(--line);color:var(--muted)}
 @keyframes pulse{to{opacity:.35}}
-@media (prefers-reduced-motion:reduce){.streaming .dot{animation:none}}
+@media (prefers-reduced-motion:no-preference){.streaming .dot{animation:pulse 1s infinite alternate}}
 `;
 
 const narrow = `
 @media (pointer:coarse){
 button,select,input,label{min-height:44px}
-button,select,input{padding:2px 12px}
 .icon,.fold{min-height:44px;min-width:44px}
 }
 `;

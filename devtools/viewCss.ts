@@ -55,8 +55,6 @@ a{color:var(--accent);display:block}
 img{display:block;max-width:100%;max-height:180px}
 .sides{display:flex;gap:20px}
 .sides>*{flex:1;min-width:0}
-.beside .alone{width:50%}
-.beside .b{margin-left:50%}
 ins{background:var(--cursor)}
 del{color:var(--alert)}
 .tree .row{gap:0}

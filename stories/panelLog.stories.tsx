@@ -109,7 +109,7 @@ export const HistoryPartial: Story = {
   play: async ({ canvasElement }) => {
     const panel = await panelIn(canvasElement, 'Log');
     await userEvent.click(await panel.findByRole('button', { name: 'History' }));
-    await expect(await panel.findByText(/^Another tab or device changed/)).toBeVisible();
+    await expect(await panel.findByText(/^Names and checkpoints were changed elsewhere/)).toBeVisible();
   },
 };
 

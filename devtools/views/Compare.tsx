@@ -176,7 +176,7 @@ function Turns({ turns, onOpen }: Pick<Comparison, 'turns'> & Pick<ViewProps, 'o
   const left = runs.length - shown;
   return (
     <>
-      <ol ref={ref} className={isNarrow ? '' : 'beside'}>
+      <ol ref={ref}>
         {runs.slice(0, shown).map((run) => (
           <li className="turn" key={run[0].a?.key ?? run[0].b?.key}>
             {run[0].isSame ? (
@@ -210,51 +210,29 @@ interface DifferingProps extends Pick<ViewProps, 'onOpen'> {
   readonly isNarrow: boolean;
 }
 
-function Differing(props: DifferingProps): ReactNode {
-  const { a, b } = props.turn;
-  if (a && b) return <Beside {...props} a={a} b={b} />;
-  const one = a ?? b;
-  if (!one) return null;
-  const side = a ? 'only in A' : 'only in B';
+/** Two aligned messages, side by side where there is room, else as one text; or a message of one side. */
+function Differing({ turn: { a, b }, isNarrow, onOpen }: DifferingProps): ReactNode {
+  const isPair = a !== undefined && b !== undefined;
+  const changes = useChanges(isPair ? saidBy(a) : '', isPair ? saidBy(b) : '');
+  const sides = [
+    ['A', a, 'before'],
+    ['B', b, 'after'],
+  ] as const;
   return (
-    <div role="group" aria-label={`${side}: ${one.name}`} className={a ? 'alone' : 'alone b'}>
-      {headOf(side, one, props.onOpen)}
-      <LongText text={saidBy(one)} />
+    <div className={isNarrow ? '' : 'sides'}>
+      {sides.map(([name, of, at]) => {
+        if (!of) return null;
+        const side = isPair ? name : `only in ${name}`;
+        return (
+          <div key={name} role="group" aria-label={`${side}: ${of.name}`}>
+            {headOf(side, of, onOpen)}
+            {!isPair && <LongText text={saidBy(of)} />}
+            {isPair && (isNarrow ? name === 'B' && runsOf(changes) : runsOf(changes, at))}
+          </div>
+        );
+      })}
     </div>
   );
-}
-
-/** Two aligned messages. */
-function Beside({ a, b, isNarrow, onOpen }: BesideProps): ReactNode {
-  const changes = useChanges(saidBy(a), saidBy(b));
-  if (isNarrow)
-    return (
-      <div role="group" aria-label={a.name}>
-        {headOf('A', a, onOpen)}
-        {headOf('B', b, onOpen)}
-        {runsOf(changes)}
-      </div>
-    );
-  return (
-    <div className="sides">
-      {(
-        [
-          ['A', a, 'before'],
-          ['B', b, 'after'],
-        ] as const
-      ).map(([side, of, at]) => (
-        <div key={side} role="group" aria-label={`${side}: ${of.name}`}>
-          {headOf(side, of, onOpen)}
-          {runsOf(changes, at)}
-        </div>
-      ))}
-    </div>
-  );
-}
-
-interface BesideProps extends DifferingProps {
-  readonly a: ComparedMessage;
-  readonly b: ComparedMessage;
 }
 
 function headOf(side: string, of: ComparedMessage, onOpen: ViewProps['onOpen']): ReactNode {

@@ -12,7 +12,8 @@ export function Fragments({ engine, state, modelId, tokenizer }: ViewProps): Rea
     (signal) => fragmentTree({ engine, fragments, pending, modelId, tokenizer }, signal),
     [engine, fragments, pending, chat, modelId, tokenizer],
   );
-  if (fragments.length === 0 && pending.length === 0) return <p className="words">No fragments yet.</p>;
+  if (fragments.length === 0 && pending.length === 0)
+    return <p className="words">No fragments, so no system prompt.</p>;
   const { value } = answer;
   if (!value) return instead(answer);
   return (

@@ -1,6 +1,7 @@
 import type { EstimateResult } from 'contextree';
 import type { HiddenMark } from 'contextree/tokens';
 import type { ReactNode } from 'react';
+import { counted } from '../figures.ts';
 
 /** Warns of invisible characters in a prompt, and names them; nothing where there are none. */
 export function hiddenNote({ systemPrompt, messages }: EstimateResult): ReactNode {
@@ -9,15 +10,10 @@ export function hiddenNote({ systemPrompt, messages }: EstimateResult): ReactNod
   const names = [...new Set(marks.map(({ name }) => name))];
   return (
     <p className="inset warn" role="note">
-      The model reads {marks.length === 1 ? 'a character' : `${marks.length} characters`} here that nobody
-      sees: {names.slice(0, NAMED).join(', ')}
-      {names.length > NAMED && ' and more'}.
+      The model reads {counted(marks.length, 'character')} here that nobody sees: {names.join(', ')}
     </p>
   );
 }
-
-/** How many kinds the note names. */
-const NAMED = 3;
 
 /** A text with a visible mark in place of each invisible character. */
 export function marked(text: string, marks: readonly HiddenMark[] = []): ReactNode {

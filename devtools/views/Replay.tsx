@@ -41,10 +41,10 @@ export function Replay({ request }: { readonly request: RecordedRequest }): Reac
 function Player({ record }: { readonly record: RecordedRequest }): ReactNode {
   const { chunks, status, truncated } = record;
   const [pace, setPace] = useState('at once');
-  const [failAt, setFailAt] = useState<number>();
+  const [failAt, setFailAt] = useState(Infinity);
   const [at, setAt] = useState(Infinity);
   const [isPlaying, setPlaying] = useState(false);
-  const end = Math.min(failAt ?? chunks.length, chunks.length);
+  const end = Math.min(failAt, chunks.length);
   const isRunning = isPlaying && at < end;
   const wait = (chunks[at]?.ms ?? 0) - (chunks[at - 1]?.ms ?? 0);
   // The wait is a number, and not the record: one that grows, or another run, must not begin it anew.
@@ -70,11 +70,8 @@ function Player({ record }: { readonly record: RecordedRequest }): ReactNode {
             type="number"
             min={0}
             max={chunks.length}
-            value={failAt ?? ''}
             placeholder="-"
-            onChange={({ target: { value } }) =>
-              setFailAt(value === '' ? undefined : Math.max(0, Math.floor(Number(value))))
-            }
+            onChange={({ target: { value } }) => setFailAt(value ? Math.max(0, parseInt(value, 10)) : Infinity)}
           />
         </label>
         <SaveFixture record={record} />
@@ -90,9 +87,7 @@ function Player({ record }: { readonly record: RecordedRequest }): ReactNode {
         {parts.map((part, i) => (
           <Part key={i} part={part} />
         ))}
-        {shown === end && failAt !== undefined && failAt < chunks.length && (
-          <p className="bad">Fails here.</p>
-        )}
+        {shown === end && failAt < chunks.length && <p className="bad">Fails here.</p>}
         {shown === chunks.length && record.error !== undefined && (
           <p className="bad">Failed: {record.error}</p>
         )}

@@ -70,22 +70,17 @@ function siteOf(engine: ContextEngine, figures: StorageFigures, onKeep: () => vo
     void engine.store.persist?.().then(onKeep);
   };
   const words = bytesOf(usage) + (quota === undefined ? '' : ` of ${bytesOf(quota)}`);
-  return (
-    <section>
-      <h2>This site</h2>
-      <div className="inset">
-        {meter(words, { system: usage }, quota ?? Infinity)}
-        {persisted !== undefined && (
-          <p>
-            {persisted
-              ? 'The browser has promised to keep it.'
-              : 'The browser may clear it when space runs short. '}
-            {!persisted && engine.store.persist && <button onClick={keep}>Ask to keep</button>}
-          </p>
-        )}
-      </div>
-    </section>
-  );
+  return section('This site', [
+    ['Space', meter(words, { system: usage }, quota ?? Infinity)],
+    [
+      'Kept',
+      persisted === false ? (
+        <>until space runs short {engine.store.persist && <button onClick={keep}>Ask to keep</button>}</>
+      ) : (
+        persisted && 'as the browser promised'
+      ),
+    ],
+  ]);
 }
 
 interface KindsProps {

@@ -82,11 +82,7 @@ function originOf(engine: ContextEngine, fragment: ContextFragment): ReactNode {
   const origin = engine.origin(fragment);
   if (!origin) return <span className="grow" />;
   const { via, component, source, since } = origin;
-  const place = source
-    ?.split(/[/\\]/)
-    .at(-1)
-    ?.replace(/\?[^:]*/, '')
-    .replace(/:\d+$/, '');
+  const place = source?.replaceAll(/.*[/\\]|\?[^:]*|:\d+$/g, '');
   return (
     <span className="share grow ellipsis" title={source}>
       {component === undefined ? via : `<${component}>`}

@@ -170,7 +170,7 @@ describe('the prompt', () => {
     ]);
     expect(turns()).toEqual(['userq1U+200Bx', 'assistanta1']);
     expect(panel().getByRole('note').textContent).toContain(
-      'The model reads 3 characters here that nobody sees: right-to-left override, tag "A", zero width space.',
+      'The model reads 3 characters here that nobody sees: right-to-left override, tag "A", zero width space',
     );
     expect((await engine.resolve()).systemPrompt).toContain('\u202e');
   });

@@ -34,7 +34,7 @@ describe('the storage', () => {
     const space = await eventually(() => panel().getByText('2.0 MB of 10.0 MB'));
     expect(space.previousElementSibling?.querySelector('span')?.style.width).toBe('20%');
     await press(button('Ask to keep'));
-    await eventually(() => expect(panel().getByText('The browser has promised to keep it.')).toBeTruthy());
+    await eventually(() => expect(panel().getByText('as the browser promised')).toBeTruthy());
     expect(store.persist).toHaveBeenCalledOnce();
   });
 
