@@ -1,6 +1,5 @@
 import { type ReactNode, useEffect, useState } from 'react';
 import { download } from './download.ts';
-import { fileName } from './fileName.ts';
 import { errorOf } from './reason.ts';
 import { useShownIn } from './Shadow.tsx';
 
@@ -30,10 +29,10 @@ interface CopyProps {
   readonly text: () => string | Promise<string>;
 }
 
-/** How an act ended, for people: `Saved`, or `Not saved` and why. */
-export function outcomeOf(done: string, act: Promise<unknown>): Promise<string> {
+/** How an act ended, for people: `Saved`, and what the act tells beside, or `Not saved` and why. */
+export function outcomeOf(done: string, act: Promise<string | void>): Promise<string> {
   return act.then(
-    () => done,
+    (told = '') => done + told,
     (error: unknown) => `Not ${done.toLowerCase()}: ${errorOf(error).message}`,
   );
 }
@@ -44,10 +43,7 @@ export function Take({ what, json, isOff }: TakeProps): ReactNode {
   return (
     <>
       <Copy label="Copy JSON" text={json} />
-      <button
-        disabled={isOff}
-        onClick={() => void json().then((text) => download(shownIn, fileName(what), text))}
-      >
+      <button disabled={isOff} onClick={() => void json().then((text) => download(shownIn, what, text))}>
         Download
       </button>
     </>

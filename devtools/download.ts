@@ -1,9 +1,10 @@
 /** Downloads a text as a file. The window is the one with the pressed button: browsers allow a download only there. */
-export function download({ document }: Window, name: string, text: string): void {
+export function download({ document }: Window, what: string, text: string, ending = 'json'): void {
   const url = URL.createObjectURL(new Blob([text], { type: 'application/json' }));
   const link = document.createElement('a');
   link.href = url;
-  link.download = name;
+  const now = new Date().toISOString().slice(0, 16).replace(':', '');
+  link.download = `contextree-${what}-${now}.${ending}`;
   link.click();
   // Some browsers begin to read the URL a while later.
   setTimeout(() => URL.revokeObjectURL(url), 10_000);

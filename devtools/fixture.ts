@@ -15,7 +15,7 @@ export async function fixtureOf(request: RecordedRequest): Promise<string> {
 import { createReplayTransport } from '${entry}';
 import { expect, it } from 'vitest';
 
-// Recorded by the contextree devtools at ${new Date(at).toISOString()}; secrets in it are masked.
+// Recorded at ${new Date(at).toISOString()}, secrets masked.
 const recorded: any = ${JSON.stringify({ chunks, messages }, null, 2)};
 
 it('answers as it was recorded', async () => {

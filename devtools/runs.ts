@@ -3,6 +3,7 @@ import type { UIMessage } from 'ai';
 import type { BranchInfo, ContextEngine } from 'contextree';
 import { costOf, usageOf } from 'contextree/tokens';
 import { useSyncExternalStore } from 'react';
+import { outcomeOf } from './Copy.tsx';
 import { Followed, perEngine } from './followed.ts';
 import { allOf } from './messageText.ts';
 import { modelNamed } from './promptAnswer.ts';
@@ -47,9 +48,13 @@ export interface Result {
   readonly tokens?: number;
   /** US dollars; null where usage, model or price is unknown. */
   readonly cost?: number | null;
-  /** The branch that it was kept as. */
+  /** The branch that it was kept as; while that is made, or where it can't be, a word on that. */
   readonly kept?: BranchInfo;
+  readonly saving?: string;
 }
+
+/** A second click on Keep would save an answer twice. */
+export const SAVING = '…';
 
 /** The most runs that may wait and run, and that run in parallel. */
 export const MOST = 5;
@@ -96,8 +101,13 @@ export class Runs extends Followed<Result> {
     this.set([]);
   }
 
-  /** Saves an answer as a branch: behind its question, or behind the changed question. */
-  async keep({ number, plan, message }: Result): Promise<void> {
+  /** Saves an answer as a branch: behind its question, or behind the changed question. Never rejects. */
+  async keep(result: Result): Promise<void> {
+    this.#change(result.number, { saving: SAVING });
+    this.#change(result.number, { saving: await outcomeOf('Kept', this.#keep(result)) });
+  }
+
+  async #keep({ number, plan, message }: Result): Promise<void> {
     if (!message) return;
     const engine = this.#engine;
     const { question, answer, message: text } = plan;

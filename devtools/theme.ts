@@ -79,7 +79,7 @@ button:hover,select:hover{background:var(--raised)}
 .grow{flex:1;min-width:0}
 .muted{color:var(--muted)}
 p,h2,ol,ul,dl,dd,pre{margin:0}
-.words{padding:24px 16px;color:var(--muted);text-align:center}
+.words{padding:24px;color:var(--muted);text-align:center}
 .alert{display:flex;justify-content:space-between;gap:6px;padding:6px 10px;color:var(--alert);border-bottom:1px solid var(--line);overflow-wrap:anywhere}
 .close::before{content:"×"}
 .unseen{position:absolute;width:1px;height:1px;overflow:hidden;clip-path:inset(50%);white-space:nowrap}
@@ -105,24 +105,24 @@ svg{display:block;flex:none;stroke-width:2}
 .lane{fill:none}
 .message{flex:1;min-width:60px;display:flex;align-items:center;gap:6px;overflow:hidden}
 .user .preview{font-weight:500}
-.here .preview{font-weight:700}
+.here .preview{font-weight:600}
 .wordless{font-style:italic}
 .aside .preview,.wordless,.row.miss .preview{color:var(--muted)}
-.marks{display:flex;gap:4px;min-width:0;max-width:55%;overflow:hidden}
-.mark{display:flex;border:1px solid;border-radius:9px;padding:0 6px;font-size:11px;line-height:16px;color:var(--text);
+.marks{display:flex;gap:6px;min-width:0;max-width:55%;overflow:hidden}
+.mark{display:flex;border:1px solid;border-radius:9px;padding:0 4px;font-size:11px;line-height:16px;color:var(--text);
 overflow:hidden;max-width:220px;min-width:0}
-.diamond{flex:none;margin-right:4px}
+.diamond{margin-right:4px}
 .ends{display:flex;min-width:0;white-space:pre}
 .ends>:nth-child(2){flex:none}
 .extra{flex:none;margin-left:5px;display:none}
 @container (min-width:560px){.extra{display:inline}}
 .mark.active{color:var(--on-accent)}
-.mark.point{border-radius:3px;border-color:var(--edge)}
+.mark.point{border-radius:4px;border-color:var(--edge)}
 .state{font-size:11px;color:var(--warn)}
 .growing{color:var(--accent)}
 .unanswered{color:var(--muted)}
 .failed{color:var(--alert)}
-.fold{flex:none;font-size:11px;line-height:1;min-height:18px;padding:0 4px;border-color:var(--line);color:var(--muted)}
+.fold{flex:none;font-size:11px;line-height:1;min-height:18px;padding:0 4px;color:var(--muted)}
 @keyframes pulse{to{opacity:.35}}
 @media (prefers-reduced-motion:no-preference){.streaming .dot{animation:pulse 1s infinite alternate}}
 `;

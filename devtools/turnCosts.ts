@@ -80,7 +80,7 @@ export async function turnCosts(question: CostQuestion, signal: AbortSignal): Pr
   });
   const all = branches.flatMap(({ keys }) => keys);
   const spentBy = await spendings(engine, all, whatIf, signal);
-  const spentOnAll = (keys: readonly string[]): Spent => sumOf(keys.map((key) => spentBy.get(key)));
+  const spentOnAll = (keys: readonly string[]): Spent => sumOf(keys.flatMap((key) => spentBy.get(key) ?? []));
   return {
     turns: await Promise.all(turns),
     earlier: Math.max(0, answers.length - shown),
@@ -208,13 +208,12 @@ async function spendings(
   keys: readonly string[],
   whatIf: string,
   signal: AbortSignal,
-): Promise<ReadonlyMap<string, Spent>> {
-  const spent = new Map<string, Spent>();
+): Promise<ReadonlyMap<string, Awaited<Price>>> {
+  const spent = new Map<string, Awaited<Price>>();
   for (const [i, key] of keys.entries()) {
     if (i % AT_ONCE === AT_ONCE - 1) await new Promise((resolve) => setTimeout(resolve));
     signal.throwIfAborted();
-    const { cost, tokens } = await spentOn(engine.calls(key), whatIf);
-    spent.set(key, { cost: cost ?? 0, tokens, answers: 1, untold: cost === null ? 1 : 0 });
+    spent.set(key, await spentOn(engine.calls(key), whatIf));
   }
   return spent;
 }
@@ -241,13 +240,12 @@ async function priceOf(calls: readonly CallFacts[], whatIf: string): Price {
   return { cost, tokens };
 }
 
-function sumOf(all: readonly (Spent | undefined)[]): Spent {
-  let [cost, tokens, answers, untold] = [0, 0, 0, 0];
+function sumOf(all: readonly Awaited<Price>[]): Spent {
+  let [cost, tokens, untold] = [0, 0, 0];
   for (const one of all) {
-    cost += one?.cost ?? 0;
-    tokens += one?.tokens ?? 0;
-    answers += one?.answers ?? 0;
-    untold += one?.untold ?? 0;
+    cost += one.cost ?? 0;
+    tokens += one.tokens;
+    if (one.cost === null) untold += 1;
   }
-  return { cost, tokens, answers, untold };
+  return { cost, tokens, answers: all.length, untold };
 }

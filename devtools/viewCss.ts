@@ -1,7 +1,7 @@
 /** The styles of the views that are loaded when they are first shown; most colours are those of `theme.ts`. */
 export const viewCss: string = `
-.collapsed .panel{container-type:normal;height:auto;bottom:auto}
-.collapsed.bottom .panel{bottom:0}
+.collapsed .panel{container-type:normal;height:auto}
+.collapsed:not(.bottom) .panel{bottom:auto}
 .collapsed .view,.collapsed .resizer{display:none}
 .resizer{position:absolute;inset:0;z-index:1;width:6px;cursor:ew-resize;touch-action:none}
 .left .resizer{left:auto}
@@ -11,14 +11,14 @@ export const viewCss: string = `
 .view .bar{flex-wrap:wrap}
 .bar h2,.bar span.grow{flex:1 1 100px}
 .items{position:absolute;right:0;top:100%;z-index:2;max-height:calc(100cqh - 76px);overflow:auto;padding:6px;
-background:var(--ground);border:1px solid var(--edge);border-radius:6px;box-shadow:0 0 24px rgb(0 0 0/.18)}
+background:var(--ground);border:1px solid var(--edge);border-radius:4px;box-shadow:0 0 24px rgb(0 0 0/.18)}
 .items *{display:block;padding:0 8px}
 .items button{width:100%;border:0;text-align:left;white-space:nowrap}
 .items .warn{white-space:normal;max-width:180px}
 .warn,.approval-requested{color:var(--warn)}
 .bad,.output-error,.output-denied{color:var(--alert);border-color:var(--alert)}
 .facts,.text,.inset,.turn,.form{padding:6px 10px}
-.facts div{display:flex;gap:8px}
+.facts div{display:flex;gap:6px}
 dt{color:var(--muted);flex:0 0 84px}
 dd{flex:1;min-width:0}
 dd,.text,.turn,.fragment{overflow-wrap:anywhere}
@@ -29,13 +29,13 @@ label{display:inline-flex;align-items:center;gap:4px;min-width:0;max-width:100%;
 select{min-width:0;max-width:200px}
 .end,.inset select,.end select,.whole{flex:1 1 200px;max-width:100%}
 ol,ul{list-style:none;padding:0}
-.naming{min-height:18px;padding:0 4px;width:132px}
+.naming{width:132px}
 .columns{display:flex;justify-content:flex-end;gap:6px;padding:2px 8px;overflow:hidden;border-bottom:1px solid var(--line);flex:none}
 .columns,.columns+.graph{scrollbar-gutter:stable}
 .cell{flex:none;width:clamp(50px,12cqw,60px);overflow:hidden;text-overflow:ellipsis;text-align:right}
 .cell.model{width:clamp(50px,12cqw,96px)}
 .cell,.columns,.share,.role,.figures,.legend,.gist,legend,thead{color:var(--muted);font-size:11px}
-.meter{display:flex;height:8px;margin:6px 0 4px;border:1px solid var(--edge);border-radius:4px;overflow:hidden}
+.meter{display:flex;height:8px;margin:4px 0;border:1px solid var(--edge);border-radius:4px;overflow:hidden}
 .key-system{background:var(--accent)}
 .key-history{background:var(--branch-1)}
 .key-tools{background:var(--branch-3)}
@@ -43,7 +43,7 @@ ol,ul{list-style:none;padding:0}
 .share{margin-left:8px;white-space:nowrap;font-weight:400}
 .chip{border:1px solid;border-radius:4px;color:var(--warn)}
 section+section{border-top:1px solid var(--line)}
-.rows h2{padding:8px 10px 4px}
+.rows h2{padding:6px 10px}
 h2 *{font-weight:400}
 p+p{margin-top:4px}
 .text{white-space:pre-wrap}
@@ -51,9 +51,9 @@ p+p{margin-top:4px}
 a{color:var(--accent);display:block}
 .turn{border-bottom:1px solid var(--line)}
 .role{display:flex;justify-content:space-between;align-items:baseline;font-weight:600}
-.part{margin:4px 0 0;padding:4px 6px;background:var(--raised);border-radius:4px}
+.part{margin-top:4px;padding:6px 10px;background:var(--raised);border-radius:4px}
 img{display:block;max-width:100%;max-height:180px}
-.sides{display:flex;gap:20px}
+.sides{display:flex;gap:16px}
 .sides>*{flex:1;min-width:0}
 ins{background:var(--cursor)}
 del{color:var(--alert)}
@@ -70,8 +70,8 @@ del{color:var(--alert)}
 .legend{display:flex;flex-wrap:wrap;gap:2px 12px}
 .legend span span{display:inline-block;width:10px;height:10px;border:1px solid var(--edge)}
 table{border-collapse:collapse}
-th,td{padding:2px 12px 2px 0;text-align:left;font-weight:400}
-.sums{margin:4px 10px}
+th,td{padding:2px 8px 2px 0;text-align:left;font-weight:400}
+.sums{margin:6px 10px}
 .sums td,.sums th+th{text-align:right}
 summary{min-height:24px}
 .form{display:flex;flex-direction:column;gap:6px}
@@ -80,12 +80,11 @@ fieldset{margin:0;padding:4px 8px;border:1px solid var(--line);display:flex;flex
 .gist{max-width:160px}
 textarea{width:100%}
 :disabled,[aria-disabled=true]{color:var(--muted);opacity:.7}
-.warning{border:1px solid var(--warn);border-radius:6px;padding:8px 10px}
+[role=alertdialog]{border:1px solid var(--warn)}
 .formats{display:flex;flex-wrap:wrap;align-content:flex-start}
 .formats section{flex:1 1 200px;min-width:0;border-top:1px solid var(--line)}
 .line{padding:0 8px}
-.line .mark{display:block;max-width:45%}
 .kind{color:var(--accent)}
-.detail{max-height:30%;overflow:auto;border-top:1px solid var(--line);flex:none}
+.detail{flex:none;max-height:30%;border-top:1px solid var(--line)}
 @container (max-width:640px){.two{flex-flow:column}}
 `;

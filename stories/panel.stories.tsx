@@ -124,7 +124,7 @@ export const PromptTooLong: Story = {
   play: async ({ canvasElement }) => {
     const panel = await panelIn(canvasElement);
     await userEvent.click(panel.getByRole('tab', { name: 'Prompt' }));
-    await expect(await panel.findByText(/tokens too many for a context of 20$/)).toBeVisible();
+    await expect(await panel.findByText(/ of a context of 20, -[\d,]+ left$/)).toBeVisible();
   },
 };
 

@@ -52,7 +52,7 @@ export const Events: Story = {
     await talkOfBread(engine);
     await waitFor(async () => expect((await lines(panel)).length).toBeGreaterThan(6));
     await userEvent.click(panel.getByText('action create, name Cold rise'));
-    await expect(panel.getByRole('group', { name: 'The selected event' })).toHaveTextContent('"checkpoint"');
+    await expect(panel.getByRole('group', { name: 'Content' })).toHaveTextContent('"checkpoint"');
     await expect(panel.getByRole('button', { name: 'Show in Graph' })).toBeEnabled();
     writeInto(panel.getByRole('searchbox', { name: 'Filter events' }), 'save');
     await waitFor(async () => expect(await lines(panel)).toHaveLength(2));

@@ -149,11 +149,7 @@ function barOf(turn: TurnCost): ReactNode {
     `~${exactly(history)} history`,
     turn.tools === undefined ? 'tools not told' : `~${exactly(tools)} tools and framing`,
     `${exactly(reserve)} for the answer`,
-    window === null
-      ? 'window not known'
-      : isOver
-        ? `~${exactly(used - window)} too many for a window of ${exactly(window)}`
-        : `~${exactly(window - used)} free of ${exactly(window)}`,
+    window === null ? 'window not known' : `~${exactly(window - used)} free of ${exactly(window)}`,
   ].join(', ');
   return meter(words, sizes, whole, isOver);
 }

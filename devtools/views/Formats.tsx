@@ -1,7 +1,7 @@
 import { Scroll } from '../kit.tsx';
 import type { ReactNode } from 'react';
 import { FORMATS, type PromptAnswer } from '../promptAnswer.ts';
-import { tokensOf } from './Size.tsx';
+import { percent, tokensOf } from './Size.tsx';
 
 /** The system prompt in the four formats, side by side, the shortest of them marked. */
 export function formatsOf({ formats, estimate }: PromptAnswer): ReactNode {
@@ -33,7 +33,5 @@ export function formatsOf({ formats, estimate }: PromptAnswer): ReactNode {
 }
 
 function moreThan(least: number, tokens: number): string {
-  if (tokens === least) return ' - shortest';
-  const share = (tokens - least) / least;
-  return share < 0.005 ? ' - <1 % more' : ` - ${Math.round(100 * share)} % more`;
+  return tokens === least ? ' - shortest' : ` - ${percent((tokens - least) / least)} more`;
 }

@@ -1,5 +1,5 @@
 import { counted } from '../figures.ts';
-import { SearchField, Select } from '../kit.tsx';
+import { Scroll, SearchField, Select } from '../kit.tsx';
 import { type ContextEvent, maskSecrets } from 'contextree';
 import { type ReactNode, useMemo, useState } from 'react';
 import { Take } from '../Copy.tsx';
@@ -77,9 +77,9 @@ function Events({ engine, state, onOpen, parts }: ViewProps & { readonly parts: 
         />
       )}
       {event && (
-        <div className="detail" tabIndex={0} role="group" aria-label="The selected event">
+        <Scroll className="detail">
           <pre className="text">{JSON.stringify(event, null, 1)}</pre>
-        </div>
+        </Scroll>
       )}
       <footer className="bar">
         <span className="grow">{counted(shown.length, 'event')}</span>

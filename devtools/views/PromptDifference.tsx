@@ -47,8 +47,7 @@ interface DifferenceProps extends Pick<ViewProps, 'engine' | 'state' | 'sight'> 
 
 function differenceOf(before: PromptAt, after: PromptAt): ReactNode {
   const [was, is] = [systemOf(before), systemOf(after)];
-  const rows = messageChanges(before.messages, after.messages);
-  const changed = rows.filter(({ kind }) => kind !== 'same');
+  const changed = messageChanges(before.messages, after.messages);
   const told = [before, after].filter(({ kind }) => kind === 'recorded').length;
   return (
     <>
@@ -66,15 +65,15 @@ function differenceOf(before: PromptAt, after: PromptAt): ReactNode {
         </h2>
         {changed.length === 0 && <p className="muted inset">The same.</p>}
         <ol>
-          {changed.map(({ kind, message, other }) => (
-            <li key={`${kind}${message.id}`} className={`turn ${kind}`}>
+          {changed.map(([old, now]) => (
+            <li key={(now ?? old)?.id} className="turn">
               <div className="role">
-                {message.role} {KINDS[kind]}
+                {(now ?? old)?.role} {!old ? '- new' : now ? '- says something else' : '- not sent any more'}
               </div>
-              {kind === 'edited' && other ? (
-                <Changes before={allOf(other)} after={allOf(message)} />
+              {old && now ? (
+                <Changes before={allOf(old)} after={allOf(now)} />
               ) : (
-                <div className="text">{allOf(message).slice(0, 2_000)}</div>
+                <div className="text">{textIn(now ?? old)}</div>
               )}
             </li>
           ))}
@@ -84,26 +83,19 @@ function differenceOf(before: PromptAt, after: PromptAt): ReactNode {
   );
 }
 
-const KINDS = { added: '- new', removed: '- not sent any more', edited: '- says something else', same: '' };
-
-interface MessageChange {
-  readonly kind: keyof typeof KINDS;
-  readonly message: UIMessage;
-  /** The message before, if it was edited. */
-  readonly other?: UIMessage;
+function textIn(message: UIMessage | undefined): string {
+  return message ? allOf(message).slice(0, 2_000) : '';
 }
 
-function messageChanges(before: readonly UIMessage[], after: readonly UIMessage[]): readonly MessageChange[] {
+/** The messages that differ, as they were and as they are: those that are not sent any more stand first. */
+function messageChanges(
+  before: readonly UIMessage[],
+  after: readonly UIMessage[],
+): readonly (readonly [old: UIMessage | undefined, now: UIMessage | undefined])[] {
   const old = new Map(before.map((message) => [message.id, message]));
   const kept = new Set(after.map(({ id }) => id));
-  const removed = before.filter(({ id }) => !kept.has(id));
   return [
-    ...removed.map((message): MessageChange => ({ kind: 'removed', message })),
-    ...after.map((message): MessageChange => {
-      const other = old.get(message.id);
-      if (!other) return { kind: 'added', message };
-      const isSame = other === message || JSON.stringify(other.parts) === JSON.stringify(message.parts);
-      return isSame ? { kind: 'same', message } : { kind: 'edited', message, other };
-    }),
-  ];
+    ...before.filter(({ id }) => !kept.has(id)).map((message) => [message, undefined] as const),
+    ...after.map((message) => [old.get(message.id), message] as const),
+  ].filter(([a, b]) => a !== b && JSON.stringify(a?.parts) !== JSON.stringify(b?.parts));
 }

@@ -71,7 +71,9 @@ function Player({ record }: { readonly record: RecordedRequest }): ReactNode {
             min={0}
             max={chunks.length}
             placeholder="-"
-            onChange={({ target: { value } }) => setFailAt(value ? Math.max(0, parseInt(value, 10)) : Infinity)}
+            onChange={({ target: { value } }) =>
+              setFailAt(value ? Math.max(0, parseInt(value, 10)) : Infinity)
+            }
           />
         </label>
         <SaveFixture record={record} />
@@ -100,9 +102,7 @@ function SaveFixture({ record }: { readonly record: RecordedRequest }): ReactNod
   const shownIn = useShownIn();
   const [outcome, setOutcome] = useState('');
   const save = (): void => {
-    const saved = fixtureOf(record).then((text) =>
-      download(shownIn, `recorded-${record.id.slice(0, 8)}.test.ts`, text),
-    );
+    const saved = fixtureOf(record).then((text) => download(shownIn, 'fixture', text, 'test.ts'));
     void outcomeOf('Saved', saved).then(setOutcome);
   };
   return (

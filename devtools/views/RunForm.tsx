@@ -128,7 +128,7 @@ export function RunForm({ engine, ground, settings, isSafe }: RunFormProps): Rea
           {wanted > runs.room && `At most ${MOST} at a time: ${runs.room} may begin now.`}
         </span>
       </div>
-      {isAsking && <Warning onRun={start} onCancel={() => setAsking(false)} />}
+      {isAsking && warning(start, () => setAsking(false))}
     </section>
   );
 }
@@ -164,17 +164,11 @@ function toggled<T>(set: ReadonlySet<T>, item: T): ReadonlySet<T> {
 }
 
 /** The panel can't keep a server from running tools: the person decides, and Cancel has the focus. */
-function Warning({
-  onRun,
-  onCancel,
-}: {
-  readonly onRun: () => void;
-  readonly onCancel: () => void;
-}): ReactNode {
+function warning(onRun: () => void, onCancel: () => void): ReactNode {
   return (
     // oxlint-disable-next-line jsx-a11y/no-noninteractive-element-interactions -- Escape cancels from anywhere inside
     <div
-      className="warning"
+      className="inset"
       role="alertdialog"
       aria-labelledby="asks"
       aria-describedby="hint"

@@ -1,8 +1,9 @@
 import type { ContextEngine } from 'contextree';
 import { type ReactNode, useState } from 'react';
+import { dashed, NOT_TOLD } from '../kit.tsx';
 import { useAnswer } from '../live.tsx';
 import { allOf } from '../messageText.ts';
-import { type Result, runsOf, useRuns, wordsOf } from '../runs.ts';
+import { type Result, runsOf, SAVING, useRuns, wordsOf } from '../runs.ts';
 import { wordChanges } from '../wordChanges.ts';
 import { Changes } from './Changes.tsx';
 import type { Ground } from './RunForm.tsx';
@@ -23,18 +24,40 @@ export function RunResults({ engine, ground }: RunResultsProps): ReactNode {
         Results <span className="muted">not saved</span>
       </h2>
       <div className="inset">
-        <Table heads={['Model', 'State', 'Words', 'Tokens', 'Cost', 'ms', 'Branch']}>
-          {results.map((result) => (
-            <Row
-              key={result.number}
-              result={result}
-              base={base}
-              isOpen={result.number === opened}
-              onOpen={() => setOpened(result.number === opened ? undefined : result.number)}
-              onKeep={() => runs.keep(result)}
-            />
-          ))}
-        </Table>
+        <Table
+          heads={['Model', 'State', 'Words', 'Tokens', 'Cost', 'ms', 'Branch']}
+          rows={results.map((result) => {
+            const { number, plan, status, error, ms, tokens, cost, kept, saving, message } = result;
+            const isOpen = number === opened;
+            return [
+              plan.model || 'the app’s',
+              <span className={error && 'bad'}>{dashed(status, error)}</span>,
+              <button
+                className="quiet"
+                aria-expanded={isOpen}
+                onClick={() => setOpened(isOpen ? undefined : number)}
+              >
+                {message ? <WordCount before={base} after={wordsOf(result)} /> : '-'}
+              </button>,
+              tokens === undefined ? NOT_TOLD : exactly(tokens),
+              typeof cost === 'number' ? dollars(cost) : NOT_TOLD,
+              ms && Math.round(ms),
+              kept ? (
+                <span className="muted">Kept as {kept.name}</span>
+              ) : (
+                <>
+                  <button
+                    disabled={!message || status === 'running' || saving === SAVING}
+                    onClick={() => void runs.keep(result)}
+                  >
+                    Keep
+                  </button>
+                  {saving}
+                </>
+              ),
+            ];
+          })}
+        />
       </div>
       <p className="inset">
         <button onClick={() => runs.clear()}>Clear results</button>
@@ -60,51 +83,6 @@ interface RunResultsProps {
 
 function wordsOfFirst([first]: readonly Result[]): string {
   return first ? wordsOf(first) : '';
-}
-
-interface RowProps {
-  readonly result: Result;
-  readonly base: string;
-  readonly isOpen: boolean;
-  readonly onOpen: () => void;
-  readonly onKeep: () => Promise<void>;
-}
-
-function Row({ result, base, isOpen, onOpen, onKeep }: RowProps): ReactNode {
-  const { plan, status, error, ms, tokens, cost, kept, message } = result;
-  /** Undefined while it is being kept: a second click would keep it twice. */
-  const [failure, setFailure] = useState<string | undefined>('');
-  const keep = (): void => {
-    setFailure(undefined);
-    onKeep().catch((reason: unknown) => setFailure(`Not kept: ${String(reason)}`));
-  };
-  return (
-    <tr>
-      <th scope="row">{plan.model || 'the app’s'}</th>
-      <td className={error === undefined ? undefined : 'bad'}>
-        {status}
-        {error !== undefined && `: ${error}`}
-      </td>
-      <td>
-        <button className="quiet" aria-expanded={isOpen} onClick={onOpen}>
-          {message ? <WordCount before={base} after={wordsOf(result)} /> : '-'}
-        </button>
-      </td>
-      <td>{tokens === undefined ? 'not told' : exactly(tokens)}</td>
-      <td>{typeof cost === 'number' ? dollars(cost) : 'not told'}</td>
-      <td>{ms === undefined ? '' : Math.round(ms)}</td>
-      <td>
-        {kept ? (
-          <span className="muted">Kept as {kept.name}</span>
-        ) : (
-          <button disabled={!message || status === 'running' || failure === undefined} onClick={keep}>
-            Keep
-          </button>
-        )}
-        {failure}
-      </td>
-    </tr>
-  );
 }
 
 /** How many words were added and removed: `+12 -3`. */

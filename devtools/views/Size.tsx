@@ -29,9 +29,8 @@ export function sizeOf(estimate: EstimateResult): ReactNode {
 /** The window as a bar: system prompt, messages, and the free part. */
 function windowOf(estimate: EstimateResult, context: number): ReactNode {
   const { tokens, systemPrompt, limits } = estimate;
-  const words = limits.exceedsContext
-    ? `${tilde(estimate)}${exactly(tokens - context)} tokens too many for a context of ${exactly(context)}`
-    : `${percent(tokens / context)} of a context of ${exactly(context)}, ${exactly(limits.left ?? 0)} left`;
+  const left = exactly(limits.left ?? 0);
+  const words = `${percent(tokens / context)} of a context of ${exactly(context)}, ${left} left`;
   const parts = { system: systemPrompt.tokens, history: tokens - systemPrompt.tokens };
   return meter(words, parts, Math.max(tokens, context), limits.exceedsContext);
 }
@@ -62,7 +61,8 @@ function costIn(exactness: Exactness, cost: number): string {
   return words.startsWith('<') ? words : tilde(exactness) + words;
 }
 
-function percent(share: number): string {
+/** A share for people: `40 %`. */
+export function percent(share: number): string {
   return share > 0 && share < 0.005 ? '<1 %' : `${Math.round(100 * share)} %`;
 }
 

@@ -1,10 +1,8 @@
-import { errorOf } from '../reason.ts';
 import { maskSecrets } from 'contextree';
 import type { Session } from 'contextree/session';
 import { type ReactNode, useRef, useState } from 'react';
-import { Take } from '../Copy.tsx';
+import { outcomeOf, Take } from '../Copy.tsx';
 import { download } from '../download.ts';
-import { fileName } from '../fileName.ts';
 import { logOf } from '../events.ts';
 import { Check, SearchField } from '../kit.tsx';
 import { instead, useAnswer } from '../live.tsx';
@@ -100,22 +98,21 @@ function SessionFile({ engine, withSecrets, onCopy }: SessionFileProps): ReactNo
   const [told, setTold] = useState('');
   const shownIn = useShownIn();
   const input = useRef<HTMLInputElement>(null);
-  const save = async (): Promise<void> => {
+  const save = async (): Promise<string> => {
+    const session = await exported(engine, !withSecrets);
+    download(shownIn, 'session', JSON.stringify(session));
+    return maskedIn(session);
+  };
+  const onSave = (): void => {
     setTold('Exporting…');
-    try {
-      const session = await exported(engine, !withSecrets);
-      download(shownIn, fileName('session'), JSON.stringify(session));
-      setTold(maskedIn(session));
-    } catch (error) {
-      setTold(`Not exported: ${errorOf(error).message}`);
-    }
+    void outcomeOf('Exported', save()).then(setTold);
   };
   return (
     <footer className="bar">
       <span className="grow" role="status">
         {told}
       </span>
-      <button onClick={() => void save()}>Export session</button>
+      <button onClick={onSave}>Export session</button>
       <button onClick={() => input.current?.click()}>Open session…</button>
       <input
         ref={input}
@@ -142,7 +139,7 @@ async function exported(engine: ViewProps['engine'], mask: boolean): Promise<Ses
 
 /** What was masked, for people. */
 function maskedIn({ masked }: Session): string {
-  if (!masked) return 'Exported with secrets';
+  if (!masked) return ' with secrets';
   const kinds = Object.entries(masked).map(([kind, count]) => `${kind} ×${count}`);
-  return `Exported. Masked: ${kinds.join(', ') || 'nothing'}`;
+  return `. Masked: ${kinds.join(', ') || 'nothing'}`;
 }

@@ -9,6 +9,7 @@ import { type Logged, useEvents } from '../events.ts';
 import { instead, useAnswer } from '../live.tsx';
 import type { ViewProps } from '../view.ts';
 import { meter } from './Meter.tsx';
+import { percent } from './Size.tsx';
 import { Table } from './Table.tsx';
 
 /**
@@ -114,7 +115,7 @@ function Kinds({ engine, figures, onCount }: KindsProps): ReactNode {
             kind,
             exactly(rows),
             bytesOf(bytes),
-            all === 0 ? '' : `${Math.round((100 * bytes) / all)} %`,
+            percent(bytes / (all || 1)),
           ])}
         />
       )}

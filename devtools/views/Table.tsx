@@ -1,7 +1,7 @@
 import type { ReactNode } from 'react';
 
 /** A table of figures: the names of its columns, and rows, each of which begins with its subject. */
-export function Table({ className, label, heads, rows, children }: TableProps): ReactNode {
+export function Table({ className, label, heads, rows }: TableProps): ReactNode {
   return (
     <table className={className} aria-label={label}>
       <thead>
@@ -14,7 +14,7 @@ export function Table({ className, label, heads, rows, children }: TableProps): 
         </tr>
       </thead>
       <tbody>
-        {rows?.map(([name, ...cells], i) => (
+        {rows.map(([name, ...cells], i) => (
           <tr key={i}>
             <th scope="row" dir="auto">
               {name}
@@ -24,7 +24,6 @@ export function Table({ className, label, heads, rows, children }: TableProps): 
             ))}
           </tr>
         ))}
-        {children}
       </tbody>
     </table>
   );
@@ -34,7 +33,5 @@ interface TableProps {
   readonly className?: string;
   readonly label?: string;
   readonly heads: readonly string[];
-  readonly rows?: readonly (readonly ReactNode[])[];
-  /** Further rows. */
-  readonly children?: ReactNode;
+  readonly rows: readonly (readonly ReactNode[])[];
 }

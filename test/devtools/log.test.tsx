@@ -105,7 +105,7 @@ describe('the events', () => {
     await press(line('fragment'));
     expect(button('Show in Graph').disabled).toBe(true);
     await press(line('save'));
-    expect(panel().getByRole('group', { name: 'The selected event' }).textContent).toContain('"a1"');
+    expect(panel().getByRole('group', { name: 'Content' }).textContent).toContain('"a1"');
     await press(button('Show in Graph'));
     expect(tab()).toBe('Graph');
     expect(findPanel()?.querySelector('[role=row][aria-selected=true]')?.textContent).toContain('a1');
