@@ -162,7 +162,7 @@ const UNSEEN = /(?![\u200c\u200d])\p{Cf}/gu;
 /** The first fields of an object, so that a closed one can be identified. */
 function sketch(value: Record<string, unknown>): string {
   const fields = Object.entries(value).map(([key, one]) =>
-    typeof one === 'string' ? `${key}: ${one.slice(0, 24)}` : key,
+    one && typeof one === 'string' ? `${key}: ${one.slice(0, 24)}` : key,
   );
   if (fields.length > 4) fields.splice(4, Infinity, '…');
   return fields.length === 0 ? '{}' : `{ ${fields.join(', ')} }`;

@@ -80,9 +80,7 @@ function knownAt({ engine, messageKey }: Moment): {
 function timeOf(at: number): string {
   const then = new Date(at);
   const isToday = then.toDateString() === new Date().toDateString();
-  return isToday
-    ? clock(at)
-    : then.toLocaleDateString('en', { year: '2-digit', month: 'short', day: 'numeric' });
+  return isToday ? clock(at) : then.toLocaleDateString('en', { dateStyle: 'short' });
 }
 
 /** A model without its provider: the rest tells models apart. */

@@ -42,7 +42,7 @@ export function Cost({ engine, state, modelId, sight, onLook, onOpen }: ViewProp
         />
         <span className="grow" />
         {node !== undefined && (
-          <button onClick={() => onLook({ node: undefined })}>Show the branch to its end</button>
+          <button onClick={() => onLook({ node: undefined })}>Follow the app</button>
         )}
       </div>
       {instead(answer)}
@@ -82,7 +82,7 @@ function spendings({ branch, chat, branches }: CostAnswer, whatIf: string): Reac
       )}
       {branches.length > 1 && (
         <details>
-          <summary>By branch, since it parted</summary>
+          <summary>By branch</summary>
           <Table
             heads={['Branch', 'Answers', 'Tokens', 'Cost']}
             rows={branches.map((one) => [

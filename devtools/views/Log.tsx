@@ -15,7 +15,7 @@ const PARTS = ['Events', 'History'] as const;
 /** The events of the engine since the panel was opened, and the chat's history, step by step. */
 export function Log(props: ViewProps): ReactNode {
   const [part, setPart] = useState<(typeof PARTS)[number]>('Events');
-  const parts = choice(PARTS, part, setPart, 'What to show');
+  const parts = choice(PARTS, part, setPart);
   return part === 'Events' ? <Events {...props} parts={parts} /> : <History {...props} parts={parts} />;
 }
 

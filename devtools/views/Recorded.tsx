@@ -1,5 +1,5 @@
-import { clock } from '../amounts.ts';
-import { Check, Scroll, Select } from '../kit.tsx';
+import { clock, span } from '../amounts.ts';
+import { Check, dashed, Scroll, Select } from '../kit.tsx';
 import { type ReactNode, useState } from 'react';
 import { recall, remember } from '../memory.ts';
 import { type RecordedRequest, useRequests } from '../requests.ts';
@@ -56,6 +56,6 @@ function AlsoClosed(): ReactNode {
 }
 
 function titleOf({ at, status, model, ms, parentKey }: RecordedRequest, engine: ViewProps['engine']): string {
-  const took = ms === undefined ? '' : `, ${Math.round(ms)} ms`;
-  return `${clock(at)} ${engine.node(parentKey ?? '')?.preview ?? ''} - ${model ?? 'model not told'}, ${status}${took}`;
+  const { preview = '' } = engine.node(parentKey ?? '') ?? {};
+  return dashed(`${clock(at)} ${preview}`, model ?? 'model not told', status, ms !== undefined && span(ms));
 }

@@ -66,8 +66,6 @@ export function percent(share: number): string {
   return share > 0 && share < 0.005 ? '<1 %' : `${Math.round(100 * share)} %`;
 }
 
-function unpriced({ provider, model }: EstimateResult): string {
-  return model === ''
-    ? 'choose a model for its price'
-    : `no price known for ${provider ? `${provider}:` : ''}${model}`;
+function unpriced({ model }: EstimateResult): string {
+  return model === '' ? 'choose a model for its price' : `no price known for ${model}`;
 }

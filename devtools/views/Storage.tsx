@@ -104,7 +104,7 @@ function Kinds({ engine, figures, onCount }: KindsProps): ReactNode {
   return (
     <section>
       <h2>
-        Records <button onClick={weigh}>{kinds ? 'Weigh again' : 'Weigh'}</button>
+        Records <button onClick={weigh}>Weigh</button>
       </h2>
       {alert}
       {kinds && (
@@ -189,7 +189,7 @@ function Integrity({ engine, onOpen }: Pick<ViewProps, 'engine' | 'onOpen'>): Re
   return (
     <section>
       <h2>
-        Integrity <button onClick={() => check(false)}>{result ? 'Check again' : 'Check'}</button>{' '}
+        Integrity <button onClick={() => check(false)}>Check</button>{' '}
         {result?.isRepair === false && mends > 0 && (
           <button onClick={() => check(true)}>
             Repair {exactly(mends)} of {exactly(result.findings.length)}

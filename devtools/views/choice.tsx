@@ -5,10 +5,9 @@ export function choice<T extends string>(
   options: readonly T[],
   value: T,
   onChange: (value: T) => void,
-  label = 'Show',
 ): ReactNode {
   return (
-    <div role="group" aria-label={label}>
+    <div role="group" aria-label="Show">
       {options.map((name) => (
         <button key={name} aria-pressed={name === value} onClick={() => onChange(name)}>
           {name}
