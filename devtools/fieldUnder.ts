@@ -35,5 +35,4 @@ function useFocusedField(): Element | null {
   return field;
 }
 
-const FIELDS =
-  'input:not([type=checkbox],[type=radio],[type=button],[type=submit]),textarea,[contenteditable]';
+const FIELDS = 'input,select,textarea,[contenteditable]';

@@ -36,23 +36,9 @@ interface CheckProps {
 export type Option = string | readonly [value: string, label: string];
 
 /** A choice of one in a menu. */
-export function Select({
-  label,
-  className,
-  value,
-  options = [],
-  groups = {},
-  off,
-  onChange,
-}: SelectProps): ReactNode {
+export function Select({ label, value, options = [], groups = {}, onChange }: SelectProps): ReactNode {
   return (
-    <select
-      aria-label={label}
-      className={className}
-      value={value}
-      disabled={off}
-      onChange={({ target }) => onChange(target.value)}
-    >
+    <select aria-label={label} value={value} onChange={({ target }) => onChange(target.value)}>
       {options.map(asOption)}
       {Object.entries(groups).map(
         ([name, some]) =>
@@ -78,12 +64,10 @@ function asOption(option: Option): ReactNode {
 interface SelectProps {
   /** Where no text beside it says what is chosen. */
   readonly label?: string;
-  readonly className?: string;
   readonly value: string;
   /** The options without a group stand first. */
   readonly options?: readonly Option[];
   readonly groups?: Readonly<Record<string, readonly Option[]>>;
-  readonly off?: boolean;
   readonly onChange: (value: string) => void;
 }
 

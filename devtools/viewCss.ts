@@ -27,7 +27,7 @@ label{display:inline-flex;align-items:center;gap:4px;min-width:0;max-width:100%;
 [type=search]{min-width:70px}
 [type=number]{width:64px}
 select{min-width:0;max-width:200px}
-.end,.inset select,.end select,.whole{flex:1 1 200px;max-width:100%}
+.end,.inset select,.end select{flex:1 1 200px;max-width:100%}
 ol,ul{list-style:none;padding:0}
 .naming{width:132px}
 .columns{display:flex;justify-content:flex-end;gap:6px;padding:2px 8px;overflow:hidden;border-bottom:1px solid var(--line);flex:none}

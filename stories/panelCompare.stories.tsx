@@ -58,11 +58,11 @@ export const MarkedMessage: Story = {
   play: async ({ canvasElement }) => {
     const panel = await panelIn(canvasElement);
     await read(panel, 'Its leaves were left to darken in the air.');
-    await pick(panel, 'What can be done with it', 'Mark for compare');
+    await pick(panel, 'Actions', 'Mark for compare');
     const back = panel.queryByRole('button', { name: 'Back' });
     if (back) await userEvent.click(back);
     await read(panel, /^Its leaves were heated/);
-    await pick(panel, 'What can be done with it', 'Compare with the marked one');
+    await pick(panel, 'Actions', 'Compare with the marked one');
     await expect(await panel.findByRole('tab', { name: 'Compare' })).toHaveAttribute('aria-selected', 'true');
     await expect((await panel.findAllByText(/before they could/))[0]).toBeVisible();
     await expect(panel.getByRole('combobox', { name: 'A' })).toHaveDisplayValue(

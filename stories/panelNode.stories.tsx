@@ -147,7 +147,7 @@ export const EditAsBranch: Story = {
   play: async ({ canvasElement, loaded }) => {
     const panel = await panelIn(canvasElement);
     const node = await read(panel, 'Why is tea brown?');
-    await pick(panel, 'What can be done with it', 'Edit as a new branch');
+    await pick(panel, 'Actions', 'Edit as a new branch');
     const words = await node.findByRole('textbox', { name: 'Words 1 of 1' });
     await waitFor(() => expect(focused(words)).toBe(words));
     await fireEvent.change(words, { target: { value: 'Why is tea green?' } });

@@ -41,9 +41,7 @@ export function Cost({ engine, state, modelId, sight, onLook, onOpen }: ViewProp
           onChange={setWhatIf}
         />
         <span className="grow" />
-        {node !== undefined && (
-          <button onClick={() => onLook({ node: undefined })}>Follow the app</button>
-        )}
+        {node !== undefined && <button onClick={() => onLook({ node: undefined })}>Follow the app</button>}
       </div>
       {instead(answer)}
       {value && (
@@ -125,7 +123,7 @@ function turnOf(turn: TurnCost, onShow: () => void): ReactNode {
     <>
       <div className="role">
         <button className="quiet ellipsis" dir="auto" onClick={onShow}>
-          {question || 'an answer to no question'}
+          {question || 'no question'}
         </button>
         <span className="share">{cost === null ? 'cost not told' : dollars(cost)}</span>
       </div>

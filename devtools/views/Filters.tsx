@@ -25,7 +25,6 @@ export function Filters({ engine, model, state, wanted, onWant }: FiltersProps):
           key={field}
           label={field}
           value={wanted[field]}
-          off={values.length === 0}
           options={[['', values.length === 0 ? `no ${field} told` : `any ${field}`], ...values]}
           onChange={(value) => onWant({ ...wanted, [field]: value })}
         />

@@ -63,7 +63,7 @@ export function Node(props: NodeProps): ReactNode {
         <button disabled={isHere} onClick={onCheckOut}>
           {isHere ? 'Shown by the app' : 'Check out'}
         </button>
-        <Menu label="What can be done with it" groups={groups} />
+        <Menu label="Actions" groups={groups} />
       </div>
       <Scroll>
         {isEditing && value && (

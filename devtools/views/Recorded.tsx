@@ -24,13 +24,14 @@ export function Recorded({ engine, onOpen, sight }: ViewProps): ReactNode {
   return (
     <>
       <div className="bar">
-        <Select
-          label="Request"
-          className="whole"
-          value={shown.id}
-          options={requests.toReversed().map((request) => [request.id, titleOf(request, engine)])}
-          onChange={setPicked}
-        />
+        <label className="end">
+          Request
+          <Select
+            value={shown.id}
+            options={requests.toReversed().map((request) => [request.id, titleOf(request, engine)])}
+            onChange={setPicked}
+          />
+        </label>
         <button onClick={() => onOpen('Prompt', { node: shown.answerKey })}>Show its prompt</button>
         <AlsoClosed />
       </div>

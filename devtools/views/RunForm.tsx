@@ -88,9 +88,7 @@ export function RunForm({ engine, ground, settings, isSafe }: RunFormProps): Rea
           spellCheck={false}
           onChange={(event) => change({ system: event.target.value })}
         />
-        {system !== undefined && (
-          <button onClick={() => change({ system: undefined })}>Take the fragments again</button>
-        )}
+        {system !== undefined && <button onClick={() => change({ system: undefined })}>Reset</button>}
       </details>
       <label>
         Question

@@ -64,7 +64,7 @@ export function RunResults({ engine, ground }: RunResultsProps): ReactNode {
       </p>
       {shown && (
         <section aria-label="Difference">
-          <h2>{ground.answer ? 'Against the answer that there is' : 'Against the first result'}</h2>
+          <h2>Difference</h2>
           {shown.message ? (
             <Changes before={base} after={wordsOf(shown)} />
           ) : (

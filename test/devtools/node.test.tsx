@@ -17,7 +17,7 @@ async function read(words: string): Promise<Eyes> {
 }
 
 async function pick(line: string): Promise<void> {
-  await press(panel().getByRole('button', { name: 'What can be done with it' }));
+  await press(panel().getByRole('button', { name: 'Actions' }));
   await press(await eventually(() => within(panel().getByRole('menu')).getByText(line)));
 }
 
