@@ -25,7 +25,7 @@ export function Recorded({ engine, onOpen, sight }: ViewProps): ReactNode {
     <>
       <div className="bar">
         <label className="end">
-          Request
+          Request{' '}
           <Select
             value={shown.id}
             options={requests.toReversed().map((request) => [request.id, titleOf(request, engine)])}

@@ -29,32 +29,37 @@ export function RunResults({ engine, ground }: RunResultsProps): ReactNode {
           rows={results.map((result) => {
             const { number, plan, status, error, ms, tokens, cost, kept, saving, message } = result;
             const isOpen = number === opened;
-            return [
-              plan.model || 'the app’s',
-              <span className={error && 'bad'}>{dashed(status, error)}</span>,
+            const state = <span className={error && 'bad'}>{dashed(status, error)}</span>;
+            const words = (
               <button
                 className="quiet"
                 aria-expanded={isOpen}
                 onClick={() => setOpened(isOpen ? undefined : number)}
               >
                 {message ? <WordCount before={base} after={wordsOf(result)} /> : '-'}
-              </button>,
+              </button>
+            );
+            const keep = kept ? (
+              <span className="muted">Kept as {kept.name}</span>
+            ) : (
+              <>
+                <button
+                  disabled={!message || status === 'running' || saving === SAVING}
+                  onClick={() => void runs.keep(result)}
+                >
+                  Keep
+                </button>
+                {saving}
+              </>
+            );
+            return [
+              plan.model || 'the app’s',
+              state,
+              words,
               tokens === undefined ? NOT_TOLD : exactly(tokens),
               typeof cost === 'number' ? dollars(cost) : NOT_TOLD,
               ms && Math.round(ms),
-              kept ? (
-                <span className="muted">Kept as {kept.name}</span>
-              ) : (
-                <>
-                  <button
-                    disabled={!message || status === 'running' || saving === SAVING}
-                    onClick={() => void runs.keep(result)}
-                  >
-                    Keep
-                  </button>
-                  {saving}
-                </>
-              ),
+              keep,
             ];
           })}
         />
