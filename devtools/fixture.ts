@@ -8,11 +8,11 @@ import type { RecordedRequest } from './requests.ts';
 export async function fixtureOf(request: RecordedRequest): Promise<string> {
   const { messages, chunks, at } = await request.masked();
   // Not in the text below, where it would look like an import of this very file.
-  const entry = ['contextree', 'ai', 'replay'].join('/');
+  const entry = JSON.stringify('contextree/ai/replay');
   const said = partsAfter(chunks, chunks.length).map((part) => Object(part).text ?? '');
   const isBroken = chunks.some(({ chunk }) => chunk.type === 'error');
   return `import { readUIMessageStream } from 'ai';
-import { createReplayTransport } from '${entry}';
+import { createReplayTransport } from ${entry};
 import { expect, it } from 'vitest';
 
 // Recorded at ${new Date(at).toISOString()}, secrets masked.

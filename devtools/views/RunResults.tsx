@@ -1,6 +1,6 @@
 import type { ContextEngine } from 'contextree';
 import { type ReactNode, useState } from 'react';
-import { dashed, NOT_TOLD } from '../kit.tsx';
+import { NOT_TOLD } from '../kit.tsx';
 import { useAnswer } from '../live.tsx';
 import { allOf } from '../messageText.ts';
 import { type Result, runsOf, SAVING, useRuns, wordsOf } from '../runs.ts';
@@ -29,7 +29,7 @@ export function RunResults({ engine, ground }: RunResultsProps): ReactNode {
           rows={results.map((result) => {
             const { number, plan, status, error, ms, tokens, cost, kept, saving, message } = result;
             const isOpen = number === opened;
-            const state = <span className={error && 'bad'}>{dashed(status, error)}</span>;
+            const state = <span className={error && 'bad'}>{error ? `${status}: ${error}` : status}</span>;
             const words = (
               <button
                 className="quiet"
