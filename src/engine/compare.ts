@@ -72,7 +72,7 @@ export async function compareIn(
 }
 
 function endOf(view: View, named: string): string | null {
-  const branch = view.live().find(({ id, way }) => id === named || way?.name === named);
+  const branch = view.live.find(({ id, way }) => id === named || way?.name === named);
   return branch ? view.headOf(branch) : view.message(named).key;
 }
 

@@ -25,7 +25,7 @@ export async function commitExpecting(
       }
       await pushExpecting(writer, writer.whole(delta), ends, show);
       view.sync();
-      desk.publish();
+      writer.publish();
       writer.line.push({ local: writer.viewRecord() }).catch(() => {});
       return { strict: Promise.resolve(), saved: Promise.resolve() };
     } catch (error) {

@@ -69,8 +69,6 @@ export class Desk {
   requests: readonly RecordedRequest[] = [];
   /** The options of everyone who records requests; while there are any, `resolve()` also reports how it rendered. */
   readonly recorders: Set<RecordOptions> = new Set();
-  /** The slices of the state that the session computes. */
-  ofChat: (before: EngineState) => Partial<EngineState> = () => ({});
 
   constructor(options: ContextEngineOptions) {
     this.options = options;
@@ -106,8 +104,8 @@ export class Desk {
     return this.options.renderer ?? this.#xml;
   }
 
-  /** The only way to change the state: computes the new one, keeps equal slices, sets it once. */
-  publish(patch: Partial<EngineState> = {}): void {
+  /** The only way to change the state: sets these slices of the chat, and those that the desk holds, at once. */
+  publish(ofChat: Partial<EngineState> = {}): void {
     const before = this.state.getState();
     const pending = this.pending.map(({ fragment }) => fragment);
     const next: EngineState = {
@@ -115,8 +113,7 @@ export class Desk {
       pending: keepIfSame(before.pending, pending),
       fragments: keepIfSame(before.fragments, this.prompt.list()),
       persistence: this.store.persistence,
-      ...this.ofChat(before),
-      ...patch,
+      ...ofChat,
     };
     if (!sameFields(before, next)) this.state.setState(next, true);
   }

@@ -164,19 +164,19 @@ export class ContextEngine extends Verbs {
     const { title = null, metadata = {} } = own;
     expectOption(title === null || typeof title === 'string', 'title', 'a text, or null', title);
     expectOption(isRecord(metadata), 'metadata', 'a record', metadata);
-    return (await this.opened()).facts.updateChat(own);
+    return (await this.opened()).writer.facts.updateChat(own);
   }
 
   /** Adds usage (numbers, nested ones too) to the chat's `metadata.usage`, atomically. Rejects as `updateChat()` does. */
   async trackUsage(usage: Readonly<Record<string, unknown>>): Promise<void> {
     const own = ownData(usage, 'trackUsage()');
     expectOption(isRecord(own), 'usage', 'a record', own);
-    return (await this.opened()).facts.trackUsage(own);
+    return (await this.opened()).writer.facts.trackUsage(own);
   }
 
   /** @internal The fields of a named record. Reads first what other tabs wrote, which also reveals that data was cleared. */
   async fieldsOf(name: string): Promise<Readonly<Record<string, unknown>>> {
-    return (await this.opened()).facts.fieldsOf(name);
+    return (await this.opened()).writer.facts.fieldsOf(name);
   }
 
   /**
@@ -185,7 +185,7 @@ export class ContextEngine extends Verbs {
    */
   async keepFields(key: string, value: Readonly<Record<string, unknown>>): Promise<void> {
     const own = ownData(value, 'keepFields()');
-    return (await this.opened()).facts.keepFields(key, own);
+    return (await this.opened()).writer.facts.keepFields(key, own);
   }
 
   /** Loads earlier messages of the active chain into `state.messages`. */

@@ -18,12 +18,13 @@ import { FIRST_BRANCH } from './state.ts';
 export class Handles {
   protected readonly desk: Desk;
   protected readonly replica: Replica;
-  readonly #handles: Map<string, Handle> = new Map([[FIRST_BRANCH, newHandle(FIRST_BRANCH)]]);
-  /** The handles of live branches by the ids of their ways, oldest branch first. */
-  readonly #live: Map<string, Handle> = new Map();
+  /** The branch that is shown. */
+  active: Handle = newHandle(FIRST_BRANCH);
+  /** Live branches, the oldest first. */
+  live: readonly Handle[] = [];
+  readonly #handles: Map<string, Handle> = new Map([[FIRST_BRANCH, this.active]]);
+  #ofWay: ReadonlyMap<string, Handle> = new Map();
   #uses = 0;
-  /** The handle of the active branch. */
-  activeId: string = FIRST_BRANCH;
   /** The last message shown, if that is not the head. */
   at: string | null = null;
 
@@ -48,10 +49,10 @@ export class Handles {
       while (this.#handles.has(id)) id = `${id}'`;
       this.#handles.set(id, { ...newHandle(id), way, record: way.record, key: this.#spoken(way.head) });
     }
-    const handleOf = new Map<string, Handle>();
-    for (const handle of this.#handles.values()) if (handle.way) handleOf.set(handle.way.id, handle);
-    this.#live.clear();
-    for (const { id } of live) this.#live.set(id, handleOf.get(id) as Handle);
+    const ofWay = new Map<string, Handle>();
+    for (const handle of this.#handles.values()) if (handle.way) ofWay.set(handle.way.id, handle);
+    this.#ofWay = ofWay;
+    this.live = live.map(({ id }) => ofWay.get(id) as Handle);
     for (const [handle] of before) {
       handle.isGone = !handle.way && handle.record !== undefined;
       // An answer that grows here is shown to its end, even on a deleted branch.
@@ -60,8 +61,7 @@ export class Handles {
     }
     for (const handle of this.#handles.values()) if (handle.way) this.#follow(handle, handle.way);
     if (this.at === this.active.key || !this.replica.record(this.at)) this.at = null;
-    if (!this.active.way && this.#mayFollow(this.active))
-      this.activeId = this.branchToOpen() ?? this.activeId;
+    if (!this.active.way && this.#mayFollow(this.active)) this.active = this.branchToOpen() ?? this.active;
     for (const [handle, was] of before) this.#tell(handle, was);
   }
 
@@ -104,9 +104,9 @@ export class Handles {
   }
 
   /** Whether a handle may move: not while an answer grows here on it, nor while pending messages are to follow its message. */
-  #mayFollow({ id, key }: Handle): boolean {
-    if (key !== null && this.replica.own.has(key)) return false;
-    return id !== this.activeId || this.desk.pending.length === 0;
+  #mayFollow(handle: Handle): boolean {
+    if (handle.key !== null && this.replica.own.has(handle.key)) return false;
+    return handle !== this.active || this.desk.pending.length === 0;
   }
 
   /** Whether a branch may be shown up to this message. */
@@ -158,7 +158,7 @@ export class Handles {
 
   /** Shows a branch, up to its head or to `at`. */
   show(branchId: string, at: string | null = null): void {
-    this.activeId = branchId;
+    this.active = this.#handles.get(branchId) ?? this.active;
     this.at = at === this.active.key ? null : at;
     this.use(branchId);
   }
@@ -169,15 +169,15 @@ export class Handles {
   }
 
   /** The branch to show first: the one shown last, else the one used last, else the newest. `shown`: keys, latest first. */
-  branchToOpen(shown: readonly string[] = [], record?: unknown): string | undefined {
+  branchToOpen(shown: readonly string[] = [], record?: unknown): Handle | undefined {
     for (const key of shown) {
-      const holding = this.live().filter(({ way }) => holds(this.replica.chat, way?.end ?? null, key));
+      const holding = this.live.filter(({ way }) => holds(this.replica.chat, way?.end ?? null, key));
       const ending = holding.filter(({ way }) => way?.head === key);
       const own = ending.find((handle) => handle.record === record);
       const best = own ?? ending[0] ?? holding.toSorted(byUse)[0];
-      if (best) return best.id;
+      if (best) return best;
     }
-    return this.lastUsed()[0]?.id;
+    return this.lastUsed()[0];
   }
 
   /** The view, in its stored form. */
@@ -194,14 +194,10 @@ export class Handles {
     const shown = Array.isArray(used) ? used.filter((key) => typeof key === 'string') : [];
     const open = this.branchToOpen(shown, record);
     for (const key of shown.toReversed()) {
-      const handle = this.live().find(({ way }) => holds(this.replica.chat, way?.end ?? null, key));
+      const handle = this.live.find(({ way }) => holds(this.replica.chat, way?.end ?? null, key));
       if (handle) this.use(handle.id);
     }
-    if (open !== undefined) this.activeId = open;
-  }
-
-  get active(): Handle {
-    return this.#handles.get(this.activeId) as Handle;
+    if (open) this.active = open;
   }
 
   handle(branchId: string): Handle | undefined {
@@ -209,25 +205,21 @@ export class Handles {
   }
 
   handleOfWay(wayId: string | undefined): Handle | undefined {
-    return this.#live.get(wayId ?? '');
+    return this.#ofWay.get(wayId ?? '');
   }
 
-  /** The handles of live branches, oldest branch first. */
-  live(): Handle[] {
-    return [...this.#live.values()];
-  }
-
-  /** The handles of live branches, most recently used first; never used ones follow, newest first. */
+  /** Live branches, the most recently used first; never used ones follow, newest first. */
   lastUsed(): Handle[] {
-    return this.live().toSorted(byUse);
+    return this.live.toSorted(byUse);
   }
 
   /** A live branch by id or name. Throws `branch-not-found`. */
   findBranch(nameOrId: string): Handle {
     const byId = this.#handles.get(nameOrId);
     if (byId?.way) return byId;
-    for (const handle of this.#live.values()) if (handle.way?.name === nameOrId) return handle;
-    if (this.#live.size === 0 && (byId || nameOrId === 'main')) return this.active;
+    const named = this.live.find(({ way }) => way?.name === nameOrId);
+    if (named) return named;
+    if (this.live.length === 0 && (byId || nameOrId === 'main')) return this.active;
     const { chatId } = this.desk;
     const message = `Branch "${reasonOf(nameOrId)}" not found in chat "${chatId}"`;
     throw new ContextError('branch-not-found', message, { details: { chatId, branch: nameOrId } });
@@ -235,7 +227,7 @@ export class Handles {
 
   /** A live branch by id or name; without one, the active branch. */
   branchOrActive(nameOrId: string | undefined): Handle {
-    return nameOrId === undefined || nameOrId === this.activeId ? this.active : this.findBranch(nameOrId);
+    return nameOrId === undefined || nameOrId === this.active.id ? this.active : this.findBranch(nameOrId);
   }
 
   /**
@@ -278,7 +270,7 @@ export class Handles {
 
   /** The last message of a branch, as this page shows it. */
   headOf(branch: Handle): string | null {
-    return branch.id === this.activeId ? this.head() : branch.key;
+    return branch === this.active ? this.head() : branch.key;
   }
 
   /** The last message shown; null where there is none. */

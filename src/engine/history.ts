@@ -94,7 +94,7 @@ export class History {
   }
 
   async #turn(find: () => Entry | undefined, state: Entry['state']): Promise<Operation | undefined> {
-    const { desk, replica, view } = this.#writer;
+    const { replica, view } = this.#writer;
     const done = await this.#writer.inTurn(async () => {
       await this.#writer.others.pull();
       const entry = find();
@@ -127,8 +127,7 @@ export class History {
         const handle = this.#branchAt(target, entry, state);
         if ((entry.isSwitch || isShown) && handle) view.show(handle.id);
       });
-      await view.load();
-      desk.publish();
+      await this.#writer.show();
       return { id: entry.id, saved: written.saved };
     });
     await done?.saved;
@@ -148,7 +147,7 @@ export class History {
     const { view } = this.#writer;
     const own = recordOf(undo[0]?.id ?? '');
     const comesBack = state === (kind === 'delete-branch' ? 'undone' : 'done');
-    const ending = view.live().filter((handle) => handle.key === target);
+    const ending = view.live.filter((handle) => handle.key === target);
     const fits = ending.find(({ record }) => (record === own) === comesBack);
     return fits ?? ending[0] ?? view.lastUsedWith(target);
   }

@@ -131,7 +131,7 @@ export async function inspectChat(
   const branch = view.branchOrActive(options.branch);
   const head = (): string | null => (at === undefined ? view.headOf(branch) : view.message(at, branch).key);
   const persisted = await writer.inTurn(async () => chains.messages(head()));
-  const pending = at === undefined && branch.id === view.activeId ? desk.pending : [];
+  const pending = at === undefined && branch.id === view.active.id ? desk.pending : [];
   const { estimate, rendered, pieces } = await measure(subject, options, ({ id, name }, error) => {
     return { id, name, text: '', problem: reasonOf(error) };
   });

@@ -137,7 +137,8 @@ export class Line {
       this.#refuse(sending, asContextError(error));
       throw error;
     } finally {
-      this.#writer.desk.publish();
+      const { desk } = this.#writer;
+      desk.publish({ saveState: this.saveState(desk.state.getState().saveState) });
     }
   }
 

@@ -112,7 +112,7 @@ export class Others {
   async #show(patch?: Partial<EngineState>): Promise<void> {
     this.#writer.view.sync();
     await this.#writer.view.load();
-    this.#writer.desk.publish(patch);
+    this.#writer.publish(patch);
   }
 
   async #pull(): Promise<void> {
@@ -136,7 +136,7 @@ export class Others {
     const where = this.#isDeletedHere ? 'here' : 'in another tab';
     const message = `Chat "${chatId}" was deleted ${where}. What is said here begins it anew.`;
     const details = { chatId, here: this.#isDeletedHere };
-    desk.publish({ status: 'error', error: new ContextError('chat-deleted', message, { details }) });
+    this.#writer.publish({ status: 'error', error: new ContextError('chat-deleted', message, { details }) });
   }
 
   readonly hear = ({ kind, chatId, key, seq, remote }: StoreNotice): void => {
@@ -165,7 +165,7 @@ export class Others {
       (cause: unknown) => {
         const { desk } = this.#writer;
         const error = asContextError(cause);
-        if (error.code === 'wrong-user') desk.publish({ status: 'error', error });
+        if (error.code === 'wrong-user') this.#writer.publish({ status: 'error', error });
         if (this.#again.isFirst) desk.report(error);
         if (!desk.isDisposed && isRefusal(error)) this.#again.later();
       },

@@ -6,7 +6,6 @@ import { graphData } from '../graph/graphData.ts';
 import { keepSame, sameContent, sameItems } from '../graph/same.ts';
 import type { GraphData, GraphNode } from '../graph/visualize.ts';
 import { callsIn, type CallFacts } from './calls.ts';
-import type { ChatFacts } from './chatFacts.ts';
 import type { Operation } from './history.ts';
 import type { Replica } from './replica.ts';
 import { NO_VERSIONS, type Versions } from './state.ts';
@@ -21,15 +20,13 @@ export class Questions {
   readonly #writer: Writer;
   readonly #replica: Replica;
   readonly #view: View;
-  readonly #facts: ChatFacts;
   readonly #versions: Map<string, Versions> = new Map();
   #nodes: readonly GraphNode[] = [];
 
-  constructor(writer: Writer, facts: ChatFacts) {
+  constructor(writer: Writer) {
     this.#writer = writer;
     this.#replica = writer.replica;
     this.#view = writer.view;
-    this.#facts = facts;
   }
 
   /** The versions of a message that live branches reach, and its index among them. */
@@ -109,7 +106,7 @@ export class Questions {
     const branches = this.#view
       .branches()
       .map(({ name, headKey, isActive }) => ({ name, head: headKey, isActive }));
-    const checkpoints = this.#facts.checkpoints().toReversed();
+    const checkpoints = this.#writer.facts.checkpoints().toReversed();
     const data = graphData(this.#writer.desk.chatId, chat, { branches, checkpoints }, growing);
     this.#nodes = keepSame(this.#nodes, data.nodes);
     return { ...data, nodes: this.#nodes };

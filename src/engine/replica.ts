@@ -1,6 +1,6 @@
 import type { UIMessage } from 'ai';
 import { createId } from '../fragment/id.ts';
-import { Branches } from '../graph/branches.ts';
+import { Branches, type Way } from '../graph/branches.ts';
 import {
   eachRecord,
   grownVersion,
@@ -34,7 +34,6 @@ import type { Body, ChatRecords } from '../store/store.ts';
 export class Replica {
   chat: ChatValue = createChat();
   branches: Branches = new Branches(this.chat);
-  reach: Reach = new Reach(this.chat, this.branches.live);
   /** The number of the last change of the database that was read. */
   seq = 0;
   /** The id of the database that was read; '' before that. */
@@ -52,6 +51,9 @@ export class Replica {
   held: ReadonlySet<string> = new Set();
   readonly #streaming: Set<string> = new Set();
   readonly #growing: Map<string, Growth> = new Map();
+  #reach: Reach | undefined;
+  /** The branches that {@link reach} has walked. */
+  #walked: readonly Way[] = [];
   #by: string | undefined;
   #moment = 0;
 
@@ -63,6 +65,15 @@ export class Replica {
   /** The current time, but later than all known times, whatever the clock says. */
   now(): number {
     return (this.#moment = Math.max(Date.now(), this.chat.lastAt + 1, this.#moment + 1));
+  }
+
+  /** Which messages are on live branches: walked when somebody asks. */
+  get reach(): Reach {
+    const { live } = this.branches;
+    if (!this.#reach) this.#reach = new Reach(this.chat, live);
+    else if (this.#walked !== live) this.#reach.update(live, { isMoved: false });
+    this.#walked = live;
+    return this.#reach;
   }
 
   join(delta: ChatDelta): Joined {
@@ -77,7 +88,7 @@ export class Replica {
     }
     if (joined.messages.length > 0 || joined.ends.length > 0 || joined.marks.length > 0) {
       this.branches.update(joined);
-      this.reach.update(this.branches.live, joined);
+      if (joined.isMoved) this.#reach = undefined;
       this.revision += 1;
     }
     if (joined.marks.length > 0) this.marked += 1;
@@ -134,7 +145,7 @@ export class Replica {
   #renew(records: ChatDelta): void {
     this.chat = createChat(records);
     this.branches = new Branches(this.chat);
-    this.reach = new Reach(this.chat, this.branches.live);
+    this.#reach = undefined;
     for (const key of this.#streaming) if (!this.chat.messages.has(key)) this.#streaming.delete(key);
     this.revision += 1;
     this.marked += 1;

@@ -36,13 +36,12 @@ export class Saves {
         const { head, branch } = placed as Placed;
         desk.drop(taken);
         if (branch) view.show(branch);
-        else if (head !== undefined) view.use(view.activeId, head);
+        else if (head !== undefined) view.use(view.active.id, head);
       });
-      await view.load();
-      desk.publish();
+      await this.#writer.show();
       const { ids, branch } = placed as unknown as Placed;
       if (branch) desk.emit({ type: 'branch', action: 'create', name: view.nameOf(branch), id: branch });
-      return { taken, written, ids, branch: view.nameOf(view.activeId) };
+      return { taken, written, ids, branch: view.nameOf(view.active.id) };
     });
     await written.strict.catch((error: unknown) => {
       // Messages of a deleted chat become pending again, and the next save begins the chat anew.
@@ -136,7 +135,7 @@ export class Saves {
     if (record.key !== view.active.key || view.at !== null || replica.status(record) === 'streaming')
       return false;
     if (childrenOf(replica.chat, record.key).length > 0) return false;
-    const others = view.live().filter(({ id }) => id !== view.activeId);
+    const others = view.live.filter(({ id }) => id !== view.active.id);
     if (others.some(({ key, way }) => key === record.key || way?.end === record.key)) return false;
     return !marksOfKind(replica.chat, 'checkpoint').some(({ value }) => {
       const { key, isDeleted } = value as CheckpointValue;

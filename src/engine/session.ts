@@ -3,7 +3,6 @@ import { refuseToLoad } from '../errors.ts';
 import { markId } from '../graph/marks.ts';
 import type { ChatRecords } from '../store/store.ts';
 import type { EstimateResult } from '../tokens/estimate.ts';
-import { ChatFacts } from './chatFacts.ts';
 import { type Desk, expectOption, expectRenderer } from './desk.ts';
 import type { ContextSnapshot, EstimateOptions, InspectOptions, Subject } from './inspect.ts';
 import { expectEngineOptions, type ResolveOptions, type ResolveResult } from './options.ts';
@@ -22,7 +21,6 @@ import { Writer } from './writer.ts';
 export class Session {
   readonly writer: Writer;
   readonly turns: Turns;
-  readonly facts: ChatFacts;
   readonly questions: Questions;
   readonly #desk: Desk;
   /** Code that is loaded on first use, and why that failed. */
@@ -36,15 +34,9 @@ export class Session {
   constructor(desk: Desk) {
     expectEngineOptions(desk.options);
     this.#desk = desk;
-    const writer = (this.writer = new Writer(desk));
-    this.turns = new Turns(writer);
-    this.facts = new ChatFacts(writer);
-    this.questions = new Questions(writer, this.facts);
-    desk.ofChat = (before) => ({
-      ...writer.view.slices(before),
-      ...this.facts.slices(before),
-      saveState: writer.line.saveState(before.saveState),
-    });
+    this.writer = new Writer(desk);
+    this.turns = new Turns(this.writer);
+    this.questions = new Questions(this.writer);
   }
 
   /** Reads the chat and shows its branch. Rejects with the store's error; a later call tries again. */
@@ -59,7 +51,7 @@ export class Session {
     const { persistFragments } = desk.options;
     const keeping = persistFragments ? await import('./keptFragments.ts').catch(refuseToLoad) : undefined;
     desk.prompt.restore(keeping, kept);
-    desk.publish({ status: 'ready', error: null });
+    this.writer.publish({ status: 'ready', error: null });
     others.watch();
   }
 
@@ -69,7 +61,7 @@ export class Session {
       if (code === 'saves') this.#saves ??= new (await import('./saves.ts')).Saves(this.writer);
       else if (!this.#tree) {
         const { Tree } = await import('./tree.ts');
-        this.#tree = new Tree(this.writer, this.facts, this.#local);
+        this.#tree = new Tree(this.writer, this.#local);
         this.writer.history = this.#tree.history;
       }
       this.loaded.add(code);
@@ -110,7 +102,7 @@ export class Session {
     const { chains, desk, view } = this.writer;
     return this.writer.inTurn(async () => {
       const target = view.branchOrActive(branch);
-      const isHere = at === undefined && target.id === view.activeId;
+      const isHere = at === undefined && target.id === view.active.id;
       if (isHere && desk.pending.length > 0) return (await this.load('saves')).saves.resolve();
       return chains.messages(at === undefined ? view.headOf(target) : view.message(at, target).key);
     });
@@ -137,7 +129,7 @@ export class Session {
       fragments: this.#desk.prompt.list(),
       renderer: renderer ?? this.#desk.renderer,
       messages: messages ?? (await this.#resolveMessages({ branch, at })),
-      chatMetadata: this.facts.chat()?.metadata,
+      chatMetadata: this.writer.facts.chat()?.metadata,
     };
   }
 
@@ -145,7 +137,7 @@ export class Session {
     return this.writer.inTurn(async () => {
       expectOption(typeof count === 'number' && count >= 0, 'count', 'a number of messages', count);
       await this.writer.view.load(this.writer.view.loadedCount + count);
-      this.#desk.publish();
+      this.writer.publish();
     });
   }
 

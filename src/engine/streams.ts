@@ -138,7 +138,7 @@ export class Streams {
     const { chains, desk, replica, view } = this.#writer;
     replica.grow(key, message);
     chains.cut(key);
-    desk.publish();
+    this.#writer.publish();
     const branch = view.nameOf(this.get(key)?.branchId);
     const id = replica.idOf(key) ?? key;
     desk.emit({ type: 'stream', phase: 'draft', branch, id, status: 'streaming' });

@@ -13,7 +13,6 @@ import {
   type DeletionValue,
   type NameValue,
 } from '../graph/marks.ts';
-import type { ChatFacts } from './chatFacts.ts';
 import { expectOption, type Pending } from './desk.ts';
 import { expectName, type AddOptions, type MessageContent } from './options.ts';
 import type { BranchInfo, CheckpointInfo } from './state.ts';
@@ -28,13 +27,11 @@ import type { Writer } from './writer.ts';
  */
 export class Tree {
   readonly #writer: Writer;
-  readonly #facts: ChatFacts;
   readonly history: History;
 
   /** `local` is what an earlier run kept of the operation log. */
-  constructor(writer: Writer, facts: ChatFacts, local: StoreDelta['local']) {
+  constructor(writer: Writer, local: StoreDelta['local']) {
     this.#writer = writer;
-    this.#facts = facts;
     this.history = new History(writer, local);
   }
 
@@ -45,8 +42,7 @@ export class Tree {
     const made = await this.#writer.inTurn(async () => {
       await this.#writer.recover();
       const made = await make();
-      await view.load();
-      desk.publish();
+      await this.#writer.show();
       return made;
     });
     const { id, isNew, saved } = made;
@@ -89,7 +85,7 @@ export class Tree {
     const { desk, view } = this.#writer;
     const { info } = await this.#make(async () => {
       const record = find();
-      const from = view.activeId;
+      const from = view.active.id;
       const shows = leaving !== undefined;
       const empty = this.#emptyAt(record.key, shows ? undefined : from);
       const id = empty?.id ?? createId();
@@ -124,14 +120,14 @@ export class Tree {
   /** A branch without messages of its own that ends at this message, if another branch holds it. */
   #emptyAt(key: string, not: string | undefined): Handle | undefined {
     const { replica, view } = this.#writer;
-    return view.live().find((handle) => {
+    return view.live.find((handle) => {
       if (handle.id === not || handle.way?.end !== key || handle.way.isNamed) return false;
       const ends = replica.chat.ends.get(handle.way.record);
       return (
         handle.way.fork === null &&
         ends?.keys.length === 1 &&
         ends.at > (replica.record(key) as MessageRecord).at &&
-        view.live().some((other) => other !== handle && holds(replica.chat, other.way?.end ?? null, key))
+        view.live.some((other) => other !== handle && holds(replica.chat, other.way?.end ?? null, key))
       );
     });
   }
@@ -145,7 +141,7 @@ export class Tree {
     const start = performance.now();
     const switched = await this.#writer.inTurn(async () => {
       const { branch, at } = find();
-      const from = view.activeId;
+      const from = view.active.id;
       const name = view.nameOf(from);
       // Bodies may be missing because the chat was deleted meanwhile.
       if (!(await view.foresee(branch, at))) await this.#writer.others.pull();
@@ -153,7 +149,7 @@ export class Tree {
       view.show(branch.id, at);
       const written = from === branch.id ? undefined : this.#writer.commit({});
       await view.load();
-      desk.publish();
+      this.#writer.publish();
       return { from: name, to: view.nameOf(branch.id), written };
     });
     const { from, to, written } = switched;
@@ -228,7 +224,7 @@ export class Tree {
       const end = made.at(-1)?.key as string;
       const base = this.#writer.forkBase(parent, made[0]?.role ?? '', view.active);
       const record = known?.record;
-      const id = known?.id ?? (base === undefined ? view.activeId : createId());
+      const id = known?.id ?? (base === undefined ? view.active.id : createId());
       const fresh = record === undefined ? this.#writer.newBranch(end, chat, base, id) : undefined;
       const ends = record === undefined ? [] : [this.#writer.endsAt(record, end, chat)];
       const shorter = known?.way && parent !== null ? this.#asBefore(known.way, parent, end) : undefined;
@@ -288,7 +284,7 @@ export class Tree {
     const { info, saved } = await this.#writer.inTurn(async () => {
       const branch = view.findBranch(nameOrId);
       const { way } = branch;
-      if (view.live().some((other) => other !== branch && other.way?.name === to))
+      if (view.live.some((other) => other !== branch && other.way?.name === to))
         throw nameTaken('branch', to);
       if (!way) {
         const text = `Branch "${reasonOf(nameOrId)}" has no messages to be named by.`;
@@ -309,10 +305,10 @@ export class Tree {
     const { desk, replica, view } = this.#writer;
     const { id, name, saved } = await this.#writer.inTurn(async () => {
       const shown = this.#toDelete(nameOrId);
-      if (shown.id === view.activeId) await view.foresee(shown.next, null);
+      if (shown.id === view.active.id) await view.foresee(shown.next, null);
       // The chat of this branch may be deleted by now.
       const { id, way, next } = this.#toDelete(nameOrId);
-      const isShown = id === view.activeId;
+      const isShown = id === view.active.id;
       const { chat } = replica.chat.ends.get(way.record) as EndsRecord;
       const value: DeletionValue = { on: true, at: replica.now() };
       // A later message brings the branch back, unless it grows here.
@@ -320,8 +316,7 @@ export class Tree {
       const mark = replica.mark(markId.deletion(way.record, key), value, chat);
       const to = isShown ? next.id : undefined;
       const saved = this.#mark('delete-branch', way.name, mark, { on: false }, to, pending);
-      await view.load();
-      desk.publish();
+      await this.#writer.show();
       return { id, name: way.name, saved };
     });
     await saved;
@@ -349,8 +344,8 @@ export class Tree {
     leaving: readonly Pending[] = [],
   ): Promise<void> {
     const { view } = this.#writer;
-    const isSwitch = to !== undefined && to !== view.activeId;
-    const shown = [view.active.key, view.handle(to ?? view.activeId)?.key ?? null] as const;
+    const isSwitch = to !== undefined && to !== view.active.id;
+    const shown = [view.active.key, view.handle(to ?? view.active.id)?.key ?? null] as const;
     const undo = [{ id: mark.id, chat: mark.chat, value: before }];
     const local = this.history.add({ kind, label, shown, isSwitch, undo, marks: [mark] });
     const show = (): void => {
@@ -368,7 +363,7 @@ export class Tree {
       const record = at === undefined ? replica.record(view.settledAt(view.head())) : view.message(at);
       if (!record)
         throw new ContextError('empty-branch', 'Cannot create checkpoint: no messages in conversation');
-      const all = this.#facts.checkpoints();
+      const all = this.#writer.facts.checkpoints();
       const id = markId.checkpoint(all.find((one) => one.name === to)?.id ?? createId());
       const later = Math.max(replica.now(), ...all.map((one) => one.at + 1));
       const value = { name: to, key: record.key, createdAt: Date.now(), at: later };
@@ -381,7 +376,7 @@ export class Tree {
     const to = expectName(next, 'checkpoint');
     return this.#markCheckpoint('rename', to, () => {
       const known = this.#checkpoint(name);
-      if (this.#facts.checkpoints().some((one) => one.name === to && one.id !== known.id))
+      if (this.#writer.facts.checkpoints().some((one) => one.name === to && one.id !== known.id))
         throw nameTaken('checkpoint', to);
       return { label: `${known.name} → ${to}`, ...this.#changed(known, { name: to }) };
     });
@@ -396,7 +391,7 @@ export class Tree {
 
   /** A live checkpoint by name or id. Throws `checkpoint-not-found`. */
   #checkpoint(nameOrId: string): Checkpoint {
-    const list = this.#facts.checkpoints();
+    const list = this.#writer.facts.checkpoints();
     const found = list.find(({ name }) => name === nameOrId) ?? list.find(({ id }) => id === nameOrId);
     if (found) return found;
     const { chatId } = this.#writer.desk;
@@ -421,7 +416,7 @@ export class Tree {
     await saved;
     const one = { ...(mark.value as CheckpointValue), id: subjectOf(mark) };
     desk.emit({ type: 'checkpoint', action, name, messageId: replica.idOf(one.key) });
-    return this.#facts.checkpointInfo(one);
+    return this.#writer.facts.checkpointInfo(one);
   }
 }
 

@@ -60,7 +60,7 @@ export class Turns {
     const { desk, streams, view } = this.#writer;
     await this.#writer.recover();
     const branch = view.branchToWrite(options.branch);
-    const isShown = branch.id === view.activeId || branch.isGone;
+    const isShown = branch.id === view.active.id || branch.isGone;
     const { key = `key:${createId()}`, id = createId() } = options;
     if (isSole) await this.#writer.others.pull();
     let place: Place | undefined = await this.#placeOf(turn, branch, options.parentId);
@@ -79,8 +79,7 @@ export class Turns {
         view.use(handle, key);
         if (isShown) view.show(handle);
       });
-      if (isShown) await view.load();
-      desk.publish();
+      if (isShown) await this.#writer.show();
       if (isFork) desk.emit({ type: 'branch', action: 'create', name: view.nameOf(handle), id: handle });
       return { id, key, stream, written };
     } catch (error) {
@@ -116,7 +115,7 @@ export class Turns {
     const at = fresh.findLastIndex(({ role }) => role === 'user');
     const [message, between] = [fresh[at], fresh.slice(0, Math.max(0, at))];
     if (message) fresh[at] = await this.#writer.folded({ message, after: under, between, isVersion });
-    const isDetached = branch.id === view.activeId && view.at !== null;
+    const isDetached = branch.id === view.active.id && view.at !== null;
     return { under, fresh, isFork: under !== head || isDetached };
   }
 
@@ -153,7 +152,7 @@ export class Turns {
       const ends = [this.#writer.endsAt(branch.record, key, chat)];
       return { branch, messages, ends, marks };
     }
-    const isFirst = view.live().length === 0;
+    const isFirst = view.live.length === 0;
     const role = fresh[0]?.role ?? 'assistant';
     const base = isFirst ? undefined : this.#writer.forkBase(under, role, branch);
     const made = this.#writer.newBranch(key, chat, base, answer.handle);
@@ -193,7 +192,7 @@ export class Turns {
   /** Saves words of a growing answer as a durable draft; if the disk refuses, they are written with its end. */
   async #keepWords(key: string, words: UIMessage, stream: Stream): Promise<void> {
     const start = performance.now();
-    const { desk, streams } = this.#writer;
+    const { streams } = this.#writer;
     const isKept = await this.#writer.inTurn(async () => {
       if (streams.get(key) !== stream) return false;
       await streams.keep(key, words, stream);
@@ -201,7 +200,7 @@ export class Turns {
     });
     // The answer ended while this call waited.
     if (!isKept) return this.#settle(key, words, undefined);
-    desk.publish();
+    this.#writer.publish();
     this.#tell('draft', key, 'streaming', stream, start);
   }
 
@@ -255,7 +254,7 @@ export class Turns {
   }
 
   async #write(key: string, given: UIMessage, status: MessageStatus | undefined, call?: CallFacts) {
-    const { desk, replica, streams, view } = this.#writer;
+    const { replica, streams, view } = this.#writer;
     const id = replica.idOf(key);
     const before = replica.status(this.#still(key));
     const isOwn = streams.get(key) !== undefined;
@@ -268,7 +267,7 @@ export class Turns {
       if (replica.isForeign(key)) throw stillWritten(id);
     }
     await this.#writer.recover();
-    const branchId = view.lastUsedWith(key)?.id ?? view.activeId;
+    const branchId = view.lastUsedWith(key)?.id ?? view.active.id;
     const stream = isBegun ? await streams.begin(key, branchId) : streams.get(key);
     if (stream) stopDrafts(stream, given);
     await stream?.draft;
@@ -289,7 +288,7 @@ export class Turns {
     if (next === 'streaming') replica.grow(key, words);
     else streams.end(key, written.saved);
     await view.load();
-    desk.publish();
+    this.#writer.publish();
     const phase: Phase = next !== 'streaming' ? 'end' : before === 'streaming' ? 'draft' : 'start';
     return { stream, next, phase, written };
   }

@@ -1,8 +1,9 @@
 import type { UIMessage } from 'ai';
 import { ContextError, isContextError, reasonOf } from '../errors.ts';
 import { checkStoredMessage } from '../fragment/message.ts';
+import type { Way } from '../graph/branches.ts';
 import { chainOf, depthOf, holds, upward, type ChatValue, type MessageRecord } from '../graph/graph.ts';
-import { labelOf } from '../graph/reach.ts';
+import { type BranchLabel, labelOf } from '../graph/reach.ts';
 import { keepIfSame, keepSame, sameItems } from '../graph/same.ts';
 import { Handles, type Handle } from './handles.ts';
 import type { BranchInfo, EngineState } from './state.ts';
@@ -14,20 +15,22 @@ export const PAGE = 200;
 /** What is shown of a chat: the loaded end of the active chain, and behind it what another tab writes. */
 export class View extends Handles {
   #shown: Shown = { head: null, keys: [], from: 0 };
-  #behind: readonly string[] = [];
   /** Messages whose bodies were not found, and are not asked for again. */
   readonly lost: Set<string> = new Set();
 
-  /** Loads the last messages of the active branch: at least `count`, or as many as were loaded before. */
-  async load(count = 0): Promise<void> {
+  /**
+   * Loads the last messages of the active branch: at least `count`, or as many as were loaded before. Resolves to whether
+   * anything was read.
+   */
+  async load(count = 0): Promise<boolean> {
     const head = this.head();
     const next = this.#next(head, count);
-    await this.loadBodies(next.keys.slice(next.from));
-    this.#behind = this.at === null ? this.#foreignBehind() : [];
-    await this.loadBodies(this.#behind).catch(() => {});
+    const isRead = await this.loadBodies(next.keys.slice(next.from));
+    const isReadBehind = await this.loadBodies(this.#foreignBehind()).catch(() => false);
     // During the read another branch may have been shown, or a message may have come.
     if (this.head() !== head) return this.load();
     this.#shown = next;
+    return isRead || isReadBehind;
   }
 
   get loadedCount(): number {
@@ -41,17 +44,20 @@ export class View extends Handles {
     return this.replica.missing(keys.slice(from)).length === 0;
   }
 
-  /** Loads those bodies of these messages that are not loaded. */
-  async loadBodies(keys: readonly string[]): Promise<void> {
+  /** Loads those bodies of these messages that are not loaded; resolves to whether there were any. */
+  async loadBodies(keys: readonly string[]): Promise<boolean> {
     const missing = this.replica.missing(keys).filter((key) => !this.lost.has(key));
-    if (missing.length === 0) return;
+    if (missing.length === 0) return false;
     const records = missing.flatMap((key) => this.replica.record(key) ?? []);
     const bodies = await this.desk.store.bodies(this.desk.chatId, missing, records);
     this.replica.keepBodies(bodies);
     for (const key of missing) if (!bodies.has(key)) this.lost.add(key);
+    return true;
   }
 
-  #foreignBehind(): string[] {
+  /** What another tab is writing behind the last message, with that message itself if it continues that one. */
+  #foreignBehind(): readonly string[] {
+    if (this.at !== null) return [];
     const { way, key } = this.active;
     const { chat } = this.replica;
     for (const foreign of this.replica.foreign()) {
@@ -72,15 +78,15 @@ export class View extends Handles {
 
   slices(before: EngineState): Partial<EngineState> {
     const next = this.#next(this.head(), 0);
-    const messages = this.#messagesOf(next.keys.slice(next.from));
+    const behind = this.#foreignBehind();
+    const messages = this.#messagesOf(next.keys.slice(next.from), behind);
     // While bodies are being read, the slices stay.
     if (!messages) return {};
     this.#shown = next;
-    const isThere = this.at === null && this.#behind.length > 0 && this.#foreignBehind().length > 0;
-    const remote = isThere ? (this.#messagesOf(this.#behind) ?? before.remoteMessages) : [];
+    const remote = this.#messagesOf(behind, behind) ?? before.remoteMessages;
     return {
-      branch: this.nameOf(this.activeId),
-      branchId: this.activeId,
+      branch: this.nameOf(this.active.id),
+      branchId: this.active.id,
       headMessageId: this.replica.idOf(next.head) ?? undefined,
       headKey: next.head ?? undefined,
       detached: this.at !== null && this.at !== this.active.key,
@@ -93,11 +99,11 @@ export class View extends Handles {
   }
 
   /** Those messages of these keys that show; undefined while the body of one is being read. */
-  #messagesOf(keys: readonly string[]): UIMessage[] | undefined {
+  #messagesOf(keys: readonly string[], behind: readonly string[]): UIMessage[] | undefined {
     const messages: UIMessage[] = [];
     for (const key of keys) {
       const record = this.replica.record(key);
-      const isBeside = this.#behind.includes(key);
+      const isBeside = behind.includes(key);
       if (!record || !(isBeside || this.replica.isVisible(record))) continue;
       // A reserved answer of another tab shows before its first word.
       const isSilent = isBeside && this.replica.parts(record) === 0;
@@ -112,27 +118,43 @@ export class View extends Handles {
 
   branches(): BranchInfo[] {
     const infos: BranchInfo[] = [];
-    for (const handle of this.live()) infos.push(this.infoOf(handle));
+    for (const handle of this.live) infos.push(this.infoOf(handle));
     return infos;
   }
 
+  /** A branch for people. Where it came from is looked up when it is first asked, and then stays. */
   infoOf({ id, key, way }: Handle): BranchInfo {
-    const { chat, reach } = this.replica;
+    const { replica } = this;
     if (!way) throw new ContextError('invariant', `Branch "${id}" is not there.`);
-    const { label, forkedFrom, forkedAt, ownCount } = labelOf(chat, way, reach.originOf(way.id));
+    let known: BranchLabel | undefined;
+    const origin = () => (known ??= this.#labelOf(way));
     return {
       id,
       name: way.name,
-      label,
-      headMessageId: this.replica.idOf(key),
+      headMessageId: replica.idOf(key),
       headKey: key,
-      isActive: id === this.activeId,
-      messageCount: depthOf(chat, key),
+      isActive: id === this.active.id,
+      messageCount: depthOf(replica.chat, key),
       createdAt: way.createdAt,
-      forkedFrom: this.handleOfWay(forkedFrom)?.id,
-      forkedAt,
-      ownCount,
+      get label() {
+        return origin().label;
+      },
+      get forkedFrom() {
+        return origin().forkedFrom;
+      },
+      get forkedAt() {
+        return origin().forkedAt;
+      },
+      get ownCount() {
+        return origin().ownCount;
+      },
     };
+  }
+
+  #labelOf(way: Way): BranchLabel {
+    const { chat, reach } = this.replica;
+    const label = labelOf(chat, way, reach.originOf(way.id));
+    return { ...label, forkedFrom: this.handleOfWay(label.forkedFrom)?.id };
   }
 }
 

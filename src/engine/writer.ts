@@ -15,6 +15,7 @@ import { refuseToLoad } from '../errors.ts';
 import { stripReminders } from '../reminded.ts';
 import { isFolding, type ContextFragment } from '../fragment/fragment.ts';
 import type { StoreDelta } from '../store/store.ts';
+import { ChatFacts } from './chatFacts.ts';
 import type { Desk } from './desk.ts';
 import type { Folds } from './folds.ts';
 import type { Handle } from './handles.ts';
@@ -23,6 +24,7 @@ import { deletedMeanwhile, isRefusal, Line } from './line.ts';
 import { Others } from './others.ts';
 import { Replica } from './replica.ts';
 import type { Asked } from './saves.ts';
+import type { EngineState } from './state.ts';
 import { Streams } from './streams.ts';
 import { Chains, View } from './view.ts';
 
@@ -39,6 +41,7 @@ export class Writer {
   readonly streams: Streams = new Streams(this);
   readonly view: View;
   readonly chains: Chains = new Chains(this);
+  readonly facts: ChatFacts = new ChatFacts(this);
   readonly line: Line = new Line(this);
   readonly others: Others = new Others(this);
   /** The operation log, once its code is loaded. */
@@ -50,6 +53,22 @@ export class Writer {
   constructor(desk: Desk) {
     this.desk = desk;
     this.view = new View(desk, this.replica);
+  }
+
+  /** Shows what is known by now: the only way to the state once there is a chat. */
+  publish(patch: Partial<EngineState> = {}): void {
+    const before = this.desk.state.getState();
+    this.desk.publish({
+      ...this.view.slices(before),
+      ...this.facts.slices(before),
+      saveState: this.line.saveState(before.saveState),
+      ...patch,
+    });
+  }
+
+  /** Reads those messages of the shown branch that are not loaded, and shows them. */
+  async show(): Promise<void> {
+    if (await this.view.load()) this.publish();
   }
 
   /** Runs a task after the tasks before it. */
@@ -77,7 +96,7 @@ export class Writer {
     // A write to a deleted chat begins it anew.
     const isSaid = whole.messages.length + whole.ends.length + whole.marks.length > 0;
     const isDeleted = isSaid && this.desk.state.getState().error?.code === 'chat-deleted';
-    this.desk.publish(isDeleted ? { status: 'ready', error: null } : {});
+    this.publish(isDeleted ? { status: 'ready', error: null } : {});
     const saved = strict.catch((error: unknown) => {
       if (!isRefusal(error)) throw error;
     });
@@ -226,7 +245,7 @@ export class Writer {
 
   /** The stored form of the view, if there is more than one branch. */
   viewRecord(): Readonly<Record<string, unknown>> {
-    return this.view.live().length > 1 ? { view: this.view.toStore() } : {};
+    return this.view.live.length > 1 ? { view: this.view.toStore() } : {};
   }
 
   /** All local records, for a database that was cleared. */
@@ -240,7 +259,7 @@ export class Writer {
    */
   forkBase(parent: string | null, role: string, fallback: Handle): string | undefined {
     const { chat } = this.replica;
-    const handles = this.view.live();
+    const handles = this.view.live;
     if (handles.length === 0) return undefined;
     for (const { record } of childrenOf(chat, parent)) {
       if (record.role !== role || !this.replica.isVisible(record)) continue;
