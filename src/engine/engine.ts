@@ -195,7 +195,7 @@ export class ContextEngine extends Verbs {
 
   /** Tries at once to save what is only in memory. Rejects with the reason when it still can't be saved. */
   async retry(): Promise<void> {
-    return (await this.opened()).writer.line.retry();
+    return (await this.opened()).writer.line.flush();
   }
 
   // ------------------------------------------------------------------ what a model reads

@@ -1,9 +1,8 @@
 import { ContextError, isContextError, refuseToLoad } from '../errors.ts';
-import { NOTHING, type ChatDelta, type EndsRecord } from '../graph/graph.ts';
-import { unitedEnds } from '../graph/join.ts';
+import type { ChatDelta } from '../graph/graph.ts';
 import { kindOf } from '../graph/marks.ts';
 import { vouched } from '../store/door.ts';
-import type { CommitOptions, StoreDelta } from '../store/store.ts';
+import type { CommitOptions, LocalRecords, StoreDelta } from '../store/store.ts';
 import { asContextError } from './desk.ts';
 import type * as Loss from './loss.ts';
 import type { SaveState } from './state.ts';
@@ -12,15 +11,16 @@ import type { Writer } from './writer.ts';
 /**
  * The queue to the disk.
  *
- * Records that are joined to the replica wait here until they are durable. All waiting records are one delta, in the order in
- * which they came, and one commit at a time takes it to the store, which joins them. A refused commit puts its records back, and
- * a commit whose answer got lost is sent again: joining a record twice changes nothing. If the browser cleared the database, the
- * next commit writes the whole replica.
+ * Records that are joined to the replica wait here, by their keys, until they are durable. One commit at a time takes all that
+ * wait, as this page knows them by then, and the store joins them. A refused commit puts its keys back, and a commit whose
+ * answer got lost is sent again: joining a record twice changes nothing. If the browser cleared the database, the next commit
+ * writes the whole replica.
  */
 export class Line {
   readonly #writer: Writer;
   #waiting: Waiting = EMPTY;
-  #sending: Waiting | undefined;
+  /** What the running commit takes along. */
+  sending: Waiting | undefined;
   #isAsked = false;
   #hasSaved = false;
   #refusal: ContextError | undefined;
@@ -34,51 +34,42 @@ export class Line {
   }
 
   saveState(before: SaveState): SaveState {
-    // A refusal concerns waiting records: after the deletion of their chat there may be none.
-    const error = this.#refusal && !this.#holdsNothing ? this.#refusal : undefined;
-    const isSaving = this.#sending !== undefined || (this.#isAsked && !isEmpty(this.#waiting));
     // The error stays while the records are tried again.
+    const error = this.#refusal;
+    const isSaving = this.sending !== undefined || (this.#isAsked && sizeOf(this.#waiting) > 0);
     const state = error ? 'error' : isSaving ? 'saving' : this.#hasSaved ? 'saved' : 'idle';
-    const pending = this.#lost || (error || isSaving ? this.#count : 0);
+    const pending = this.#lost || (error || isSaving ? this.#countMessages() : 0);
     if (before.state === state && before.pending === pending && before.error === error) return before;
     return error ? { state, error, pending } : { state, pending };
   }
 
-  get #holdsNothing(): boolean {
-    return isEmpty(this.#waiting) && !this.#sending && this.#lost === 0;
+  #countMessages(): number {
+    const { messages, marks } = both(this.sending ?? EMPTY, this.#waiting);
+    let count = messages.length;
+    for (const id of marks) {
+      const isQuestion = kindOf({ id }) === 'waiting';
+      if (isQuestion && this.#writer.replica.chat.marks.get(id)?.value !== null) count += 1;
+    }
+    return count;
   }
 
-  get #count(): number {
-    const { messages, marks } = both(this.#sending ?? EMPTY, this.#waiting);
-    const questions = new Map(marks.filter((mark) => kindOf(mark) === 'waiting').map((one) => [one.id, one]));
-    const asked = [...questions.values()].filter(({ value }) => value !== null);
-    return new Set(messages.map(({ key }) => key)).size + asked.length;
-  }
-
-  get isSending(): boolean {
-    return this.#sending !== undefined;
-  }
-
-  /** Queues a delta that is already joined. Resolves when it is durable; rejects with the store's error. */
-  push(delta: Partial<StoreDelta>): Promise<void> {
-    this.#waiting = both(this.#waiting, delta);
+  /** Queues records of the replica. Resolves when they are durable; rejects with the store's error. */
+  push(records: Partial<Waiting>): Promise<void> {
+    this.keep(records);
     return this.flush();
   }
 
-  /** Queues a delta for the next commit, without starting one. */
-  keep(delta: ChatDelta): void {
-    this.#waiting = both(this.#waiting, delta);
+  /** Queues records of the replica for the next commit, without starting one. */
+  keep(records: Partial<Waiting>): void {
+    this.#waiting = both(this.#waiting, records);
   }
 
-  /** Commits all waiting records; calls during a commit share the next one. */
+  /**
+   * Commits all waiting records, if there are any; calls during a commit share the next one. Rejects where the store refuses.
+   */
   flush(): Promise<void> {
     this.#isAsked = true;
     return this.#commitNext();
-  }
-
-  /** Tries at once to commit the waiting records. Rejects where that fails again. */
-  async retry(): Promise<void> {
-    if (!this.#holdsNothing) await this.flush();
   }
 
   /**
@@ -92,27 +83,12 @@ export class Line {
   ): Promise<void> {
     await this.flush();
     const { store, chatId } = this.#writer.desk;
-    const records = await store.commit(chatId, this.#placed(delta), { ...this.#options, expect });
+    vouched.add(delta);
+    const records = await store.commit(chatId, delta, { ...this.#options, expect });
     this.#hasSaved = true;
     this.#writer.replica.join(delta);
     show();
     this.#writer.others.take(records);
-  }
-
-  /** The delta with the current places of its known messages, and one account of each branch record. */
-  #placed(delta: StoreDelta): StoreDelta {
-    const messages = delta.messages.map((record) => {
-      const { seq = record.seq } = this.#writer.replica.record(record.key) ?? {};
-      return seq === undefined ? record : { ...record, seq };
-    });
-    const ends = new Map<string, EndsRecord>();
-    for (const record of delta.ends) {
-      const known = ends.get(record.id);
-      ends.set(record.id, known ? unitedEnds(known, record) : record);
-    }
-    const placed = { ...delta, messages, ends: [...ends.values()] };
-    vouched.add(placed);
-    return placed;
   }
 
   get #options(): CommitOptions {
@@ -122,18 +98,18 @@ export class Line {
   }
 
   async #commit(): Promise<void> {
-    this.#again.stop();
     this.#isAsked = false;
-    if (isEmpty(this.#waiting) && this.#lost === 0) return;
-    const sending = (this.#sending = this.#waiting);
+    const sending = this.#waiting;
+    if (sizeOf(sending) === 0 && this.#lost === 0) return;
+    this.sending = sending;
     this.#waiting = EMPTY;
     try {
       await this.#write(sending);
-      this.#sending = this.#refusal = undefined;
+      if (this.#refusal) this.#again.reset();
+      this.sending = this.#refusal = undefined;
       this.#hasSaved = true;
-      this.#again.reset();
     } catch (error) {
-      this.#sending = undefined;
+      this.sending = undefined;
       this.#refuse(sending, asContextError(error));
       throw error;
     } finally {
@@ -143,31 +119,32 @@ export class Line {
   }
 
   /**
-   * After a refusal by the disk all records keep waiting; after the deletion of the chat only those whose chat key was not
-   * deleted do, and the others are dropped. Records that came since wait for the next commit, which tells their writers.
+   * After a refusal by the disk all records keep waiting; after the deletion of the chat only those that the replica still has
+   * do. Records that came since wait for the next commit, which tells their writers.
    */
   #refuse(sending: Waiting, error: ContextError): void {
     this.#writer.desk.report(error);
-    const isDeleted = error.code === 'chat-deleted';
-    if (isDeleted || isRefusal(error)) this.#waiting = both(this.#living(sending), this.#waiting);
     if (isRefusal(error)) {
+      this.#waiting = both(sending, this.#waiting);
       this.#refusal = error;
       this.#again.later();
-    } else if (isDeleted) this.retry().catch(() => {});
+    } else if (error.code === 'chat-deleted') {
+      const { chat } = this.#writer.replica;
+      const there = (kind: keyof ChatDelta) => sending[kind].filter((id) => chat[kind].has(id));
+      const living = { messages: there('messages'), ends: there('ends'), marks: there('marks') };
+      this.#waiting = both({ ...sending, ...living }, this.#waiting);
+      if (sizeOf(this.#waiting) === 0) this.#refusal = undefined;
+      this.flush().catch(() => {});
+    }
     this.#writer.others.lookAgain();
-  }
-
-  /** All these records, without those of deleted chats. */
-  #living(waiting: Waiting): Waiting {
-    return { ...this.#writer.replica.living(waiting), local: waiting.local };
   }
 
   async #write(sending: Waiting): Promise<void> {
     const { store, chatId } = this.#writer.desk;
-    if (sizeOf(this.#living(sending)) < sizeOf(sending)) throw deletedMeanwhile(chatId);
+    const delta = this.#deltaOf(sending);
     if (this.#lost > 0) return this.#writeWhole();
     try {
-      this.#writer.others.take(await store.commit(chatId, this.#placed(sending), this.#options));
+      this.#writer.others.take(await store.commit(chatId, delta, this.#options));
     } catch (error) {
       if (isContextError(error, 'data-loss')) return this.#writeWhole();
       if (!isContextError(error, 'chat-deleted')) throw error;
@@ -175,6 +152,20 @@ export class Line {
       await this.#writer.others.pull();
       await this.#write(sending);
     }
+  }
+
+  /** The records. Throws `chat-deleted` where some were dropped with a deleted chat. */
+  #deltaOf(sending: Waiting): StoreDelta {
+    const { messages, ends, marks } = this.#writer.replica.chat;
+    const delta: StoreDelta = {
+      messages: sending.messages.flatMap((key) => messages.get(key)?.record ?? []),
+      ends: sending.ends.flatMap((id) => ends.get(id) ?? []),
+      marks: sending.marks.flatMap((id) => marks.get(id) ?? []),
+      local: sending.local,
+    };
+    if (sizeOf(delta) < sizeOf(sending)) throw deletedMeanwhile(this.#writer.desk.chatId);
+    vouched.add(delta);
+    return delta;
   }
 
   /** Writes all that this page knows, because the browser cleared the database. */
@@ -192,11 +183,6 @@ export class Line {
     else if (isContextError(this.#refusal, 'data-loss')) this.#refusal = undefined;
   }
 
-  /** Drops the records of deleted chats with a commit: so their writers hear that. */
-  bury(): void {
-    if (!isEmpty(this.#waiting)) this.flush().catch(() => {});
-  }
-
   /** Forgets what exists only here, and why: the chat was deleted. */
   drop(): void {
     this.#refusal = undefined;
@@ -204,7 +190,7 @@ export class Line {
   }
 
   dispose(): void {
-    this.#again.stop();
+    this.#again.reset();
   }
 }
 
@@ -229,24 +215,22 @@ export function deletedMeanwhile(chatId: string): ContextError {
   return new ContextError('chat-deleted', message, { details: { chatId } });
 }
 
-/** Records that wait for a commit. */
-type Waiting = Required<StoreDelta>;
-
-const EMPTY: Waiting = { ...NOTHING, local: {} };
-
-function isEmpty(waiting: Waiting): boolean {
-  return sizeOf(waiting) === 0 && Object.keys(waiting.local).length === 0;
+/** Records of the replica by their keys and ids, each once, and local records of this device. */
+interface Waiting extends Record<keyof ChatDelta, readonly string[]> {
+  readonly local: LocalRecords;
 }
 
-function sizeOf({ messages, ends, marks }: ChatDelta): number {
-  return messages.length + ends.length + marks.length;
+const EMPTY: Waiting = { messages: [], ends: [], marks: [], local: {} };
+
+function sizeOf({ messages, ends, marks, local = {} }: Waiting | StoreDelta): number {
+  return messages.length + ends.length + marks.length + Object.keys(local).length;
 }
 
-function both(a: Waiting, { messages = [], ends = [], marks = [], local }: Partial<StoreDelta>): Waiting {
+function both(a: Waiting, { messages = [], ends = [], marks = [], local }: Partial<Waiting>): Waiting {
   return {
-    messages: [...a.messages, ...messages],
-    ends: [...a.ends, ...ends],
-    marks: [...a.marks, ...marks],
+    messages: [...new Set([...a.messages, ...messages])],
+    ends: [...new Set([...a.ends, ...ends])],
+    marks: [...new Set([...a.marks, ...marks])],
     local: { ...a.local, ...local },
   };
 }
@@ -282,14 +266,11 @@ export class Again {
     this.#pause = Math.min(this.#pause * 2, LONGEST);
   }
 
+  /** Stops trying. */
   reset(): void {
-    this.stop();
-    this.#pause = FIRST;
-  }
-
-  stop(): void {
     clearTimeout(this.#timer);
     this.#timer = undefined;
+    this.#pause = FIRST;
   }
 }
 

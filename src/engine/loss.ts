@@ -35,9 +35,9 @@ export async function countLoss({ desk, line, replica }: Writer): Promise<void> 
   line.lose(lost, new ContextError('data-loss', message, { details: { chatId, messages: lost } }));
   if (lost > 0) return;
   line.keep({
-    messages: messages.filter(isHere),
-    ends: ends.filter(isHere),
-    marks: marks.filter(isHere),
+    messages: messages.filter(isHere).map(({ key }) => key),
+    ends: ends.filter(isHere).map(({ id }) => id),
+    marks: marks.filter(isHere).map(({ id }) => id),
   });
 }
 

@@ -81,7 +81,8 @@ export class Others {
     const { replica, chains, line, streams } = this.#writer;
     const growing = streams.keys().filter((key) => replica.record(key));
     replica.bury(keys);
-    line.bury();
+    // With a commit, so that the writers of buried records hear of it.
+    line.flush().catch(() => {});
     chains.clear();
     for (const key of growing) if (!replica.record(key)) streams.end(key);
   }
@@ -152,14 +153,13 @@ export class Others {
       const isKnown = !remote && seq <= replica.seq;
       this.#heard = seq;
       // The answer to the running commit may contain it.
-      if (!isSmaller && (isKnown || line.isSending)) return;
+      if (!isSmaller && (isKnown || line.sending)) return;
     }
     this.follow();
   };
 
   /** Reads what others wrote; if the store refuses, tries again, and reports that once. */
   follow(): void {
-    this.#again.stop();
     this.pull().then(
       () => this.#again.reset(),
       (cause: unknown) => {
@@ -196,7 +196,7 @@ export class Others {
 
   dispose(): void {
     clearTimeout(this.#watching);
-    this.#again.stop();
+    this.#again.reset();
   }
 }
 

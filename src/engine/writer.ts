@@ -87,11 +87,12 @@ export class Writer {
   commit({ local, ...delta }: Change, show: () => void = () => {}): Written {
     const whole = this.whole(delta);
     const named = { ...whole, marks: [...whole.marks, ...this.#namesShown()] };
-    for (const key of this.replica.join(named).messages) this.chains.cut(key);
+    const joined = this.replica.join(named);
+    for (const key of joined.messages) this.chains.cut(key);
     show();
     this.view.sync();
     const beside = typeof local === 'function' ? local() : local;
-    const strict = this.line.push({ ...named, local: { ...beside, ...this.viewRecord() } });
+    const strict = this.line.push({ ...joined, local: { ...beside, ...this.viewRecord() } });
     strict.catch(() => {});
     // A write to a deleted chat begins it anew.
     const isSaid = whole.messages.length + whole.ends.length + whole.marks.length > 0;
