@@ -230,7 +230,7 @@ export class BranchChat extends Chat<UIMessage> implements ContextChat {
   /** Looks for questions that an earlier page left queued. Never rejects. */
   async recall(): Promise<void> {
     if (this.queue) return this.queue.recall();
-    const left = await this.engine.fieldsOf(QUEUED).catch(() => ({}));
+    const left = await this.engine.readFields(QUEUED).catch(() => ({}));
     if (Object.keys(left).length === 0) return;
     const more = await loadMore().catch(() => undefined);
     await (more && this.#queueIn(more).recall());

@@ -1,5 +1,5 @@
 import type { ChatRequestOptions, UIMessage } from 'ai';
-import { keepIfSame, sameItems } from '../engine/same.ts';
+import { keepIfSame, sameItems } from '../graph/same.ts';
 import { createId } from '../fragment/id.ts';
 import { checkMessage } from '../fragment/message.ts';
 import type { Job } from './jobs.ts';
@@ -200,10 +200,11 @@ export class Queue {
     const { engine } = this.#chat;
     try {
       await this.writing;
-      const before = await engine.fieldsOf(QUEUED);
+      const before = await engine.readFields(QUEUED);
+      if (Object.keys(before).length === 0) return;
       const held = await engine.store.held(engine.chatId);
       // Read the fields again: another tab removes the field of a question it has asked before it releases the lock.
-      const now = Object.entries(await engine.fieldsOf(QUEUED));
+      const now = Object.entries(await engine.readFields(QUEUED));
       const known = this.#questions.map(messageOf);
       const others = now.filter(([id]) => id in before && !withId(known, id));
       const left = others.flatMap(([id, entry]): Question[] =>

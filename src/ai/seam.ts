@@ -32,7 +32,7 @@ export interface Place {
 export async function keepPlace(engine: ContextEngine, key: string, answer: UIMessage): Promise<void> {
   const isSettled = (one: string): boolean => (engine.status(one) ?? 'complete') === 'complete';
   try {
-    const known = Object.keys(await engine.fieldsOf(GOING_ON));
+    const known = Object.keys(await engine.readFields(GOING_ON));
     const over = known.filter(isSettled).map((one) => [one, null]);
     const place = { ...endOf(answer), request: createId() };
     await engine.keepFields(GOING_ON, { ...Object.fromEntries(over), [key]: place });
@@ -43,7 +43,7 @@ export async function keepPlace(engine: ContextEngine, key: string, answer: UIMe
 
 /** The point at which an answer was last continued; undefined for an answer that never was. */
 export async function placeOf(engine: ContextEngine, key: string | undefined): Promise<Place | undefined> {
-  const places = await engine.fieldsOf(GOING_ON).catch((): Readonly<Record<string, unknown>> => ({}));
+  const places = await engine.readFields(GOING_ON).catch((): Readonly<Record<string, unknown>> => ({}));
   const { parts, text, request } = Object(places[key ?? '']) as Partial<Place>;
   return typeof parts === 'number' && typeof text === 'number' ? { parts, text, request } : undefined;
 }

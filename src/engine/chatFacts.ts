@@ -15,7 +15,6 @@ import type { Writer } from './writer.ts';
 /** What the marks of a chat say of it as a whole: title, metadata, usage, checkpoints, queued questions. */
 export class ChatFacts {
   readonly #writer: Writer;
-  #counted = { revision: -1, messageCount: 0, updatedAt: 0 };
   /** What the marks said when one changed last: most writes change none. */
   #said = { marked: -1, facts: chatFacts([]), hasCheckpoints: false };
 
@@ -37,22 +36,19 @@ export class ChatFacts {
     const { desk, replica } = this.#writer;
     const { title, metadata, beginning } = this.#marks().facts;
     if (!beginning) return null;
-    if (this.#counted.revision !== replica.revision) {
-      let [messageCount, updatedAt] = [0, 0];
-      for (const record of eachRecord(replica.chat)) {
-        updatedAt = Math.max(updatedAt, record.createdAt);
-        if (replica.isVisible(record)) messageCount += 1;
-      }
-      this.#counted = { revision: replica.revision, messageCount, updatedAt };
+    const { userId, createdAt } = beginning;
+    let [messageCount, updatedAt] = [0, createdAt];
+    for (const record of eachRecord(replica.chat)) {
+      updatedAt = Math.max(updatedAt, record.createdAt);
+      if (replica.isVisible(record)) messageCount += 1;
     }
-    const { messageCount, updatedAt } = this.#counted;
     return {
       id: desk.chatId,
-      userId: beginning.userId,
+      userId,
       ...(title === undefined ? {} : { title }),
       ...(Object.keys(metadata).length > 0 ? { metadata } : {}),
-      createdAt: beginning.createdAt,
-      updatedAt: Math.max(beginning.createdAt, updatedAt),
+      createdAt,
+      updatedAt,
       messageCount,
     };
   }
@@ -82,7 +78,7 @@ export class ChatFacts {
   }
 
   /** The fields of a named record, saved here or in another tab. */
-  async fieldsOf(name: string): Promise<Record<string, unknown>> {
+  async readFields(name: string): Promise<Record<string, unknown>> {
     await this.#writer.others.pull();
     const marks = marksOfKind(this.#writer.replica.chat, 'waiting').filter(({ value }) => value !== null);
     const own = marks.filter((mark) => subjectOf(mark).startsWith(`${name} `));

@@ -2,34 +2,33 @@ import { ContextError, isContextError } from '../errors.ts';
 import { lastOnes, type ChatDelta, type EndsRecord } from '../graph/graph.ts';
 import { asContextError } from './desk.ts';
 import { isRefusal } from './line.ts';
-import type { TurnDelta, Writer, Written } from './writer.ts';
+import type { TurnDelta, Writer, WrittenTurn } from './writer.ts';
 
 // The policies `error` and `rebase`, for apps that want no fork where another tab wrote first. Loaded with the first turn.
 
 /** Writes a turn if, in the store, its branch still ends where this page saw it end. */
-export async function commitExpecting(
+export async function commitExpecting<T extends TurnDelta>(
   writer: Writer,
-  plan: () => Promise<TurnDelta>,
-  show: () => void,
-): Promise<Written> {
+  plan: () => Promise<T>,
+): Promise<WrittenTurn<T>> {
   const { desk, replica, view } = writer;
   for (let isFirst = true; ; isFirst = false) {
-    const { branch, ...delta } = await plan();
+    const turn = await plan();
+    const { branch } = turn;
     const ends = replica.chat.ends.get(branch?.record ?? '');
-    if (!branch || !ends) return writer.commit(delta, show);
+    if (!branch || !ends) return { ...writer.commit(turn), turn };
     const name = view.nameOf(branch.id);
+    const delta = writer.whole(turn);
     try {
       if (isFirst && view.isBehind(branch)) {
         const message = `Another tab has said more on branch "${name}" than is shown here. Look at it, and send again.`;
         throw new ContextError('head-moved', message, { details: { branch: name } });
       }
-      await pushExpecting(writer, writer.whole(delta), ends, show);
-      view.sync();
-      writer.publish();
-      writer.line.push({ local: writer.viewRecord() }).catch(() => {});
-      return { strict: Promise.resolve(), saved: Promise.resolve() };
+      await pushExpecting(writer, delta, ends, turn.show);
+      writer.commit({});
+      return { strict: Promise.resolve(), saved: Promise.resolve(), turn };
     } catch (error) {
-      if (isRefusal(error)) return writer.commit(delta, show);
+      if (isRefusal(error)) return { ...writer.commit({ ...turn, ...delta }), turn };
       if (desk.options.onConflict === 'error' || !isContextError(error, 'head-moved'))
         throw asContextError(error);
       await writer.others.pull();
@@ -46,7 +45,7 @@ async function pushExpecting(
   { line, replica }: Writer,
   delta: ChatDelta,
   { id, keys }: EndsRecord,
-  show: () => void,
+  show: TurnDelta['show'],
 ): Promise<void> {
   try {
     await line.pushExpecting(delta, { [id]: keys }, show);

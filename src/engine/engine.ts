@@ -175,8 +175,8 @@ export class ContextEngine extends Verbs {
   }
 
   /** @internal The fields of a named record. Reads first what other tabs wrote, which also reveals that data was cleared. */
-  async fieldsOf(name: string): Promise<Readonly<Record<string, unknown>>> {
-    return (await this.opened()).writer.facts.fieldsOf(name);
+  async readFields(name: string): Promise<Readonly<Record<string, unknown>>> {
+    return (await this.opened()).writer.facts.readFields(name);
   }
 
   /**

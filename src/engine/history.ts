@@ -122,11 +122,12 @@ export class History {
       const next: Entry = { ...entry, undo, state, isOnlyLeft, shown, turnedAt: replica.now() };
       this.#entries = this.#entries.map((one) => (one.id === entry.id ? next : one));
       const local = { [OPERATION + entry.id]: next };
-      const written = this.#writer.commit({ marks, local }, () => {
+      const show = (): void => {
         view.sync();
         const handle = this.#branchAt(target, entry, state);
         if ((entry.isSwitch || isShown) && handle) view.show(handle.id);
-      });
+      };
+      const written = this.#writer.commit({ marks, local, show });
       await this.#writer.show();
       return { id: entry.id, saved: written.saved };
     });

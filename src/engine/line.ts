@@ -6,7 +6,7 @@ import type { CommitOptions, LocalRecords, StoreDelta } from '../store/store.ts'
 import { asContextError } from './desk.ts';
 import type * as Loss from './loss.ts';
 import type { SaveState } from './state.ts';
-import type { Writer } from './writer.ts';
+import type { Change, Writer } from './writer.ts';
 
 /**
  * The queue to the disk.
@@ -55,7 +55,7 @@ export class Line {
 
   /** Queues records of the replica. Resolves when they are durable; rejects with the store's error. */
   push(records: Partial<Waiting>): Promise<void> {
-    this.keep(records);
+    this.#waiting = both(this.#waiting, records);
     return this.flush();
   }
 
@@ -79,7 +79,7 @@ export class Line {
   async pushExpecting(
     delta: StoreDelta,
     expect: CommitOptions['expect'] & object,
-    show: () => void,
+    show: Change['show'],
   ): Promise<void> {
     await this.flush();
     const { store, chatId } = this.#writer.desk;
@@ -87,7 +87,7 @@ export class Line {
     const records = await store.commit(chatId, delta, { ...this.#options, expect });
     this.#hasSaved = true;
     this.#writer.replica.join(delta);
-    show();
+    show?.();
     this.#writer.others.take(records);
   }
 

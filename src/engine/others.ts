@@ -12,8 +12,8 @@ export class Others {
   /** The number of the last notice, and whether this page made that change: the error tells who deleted the chat. */
   #heard = 0;
   #isDeletedHere = false;
-  /** The keys of deleted chats, as the store reported last: a key that is missing later has come back. */
-  #deleted: readonly string[] = [];
+  /** The keys of chats that are gone for good: no restoring brings them back. */
+  readonly #cleared: Set<string> = new Set();
   #watching: ReturnType<typeof setTimeout> | undefined;
   readonly #again: Again = new Again(() => this.follow());
 
@@ -65,15 +65,15 @@ export class Others {
   /** Joins records that were read from the beginning. */
   #joinWhole(records: ChatRecords, isCleared = false): void {
     const { replica } = this.#writer;
-    // `Clear all data` can't be undone.
-    if (!isCleared) for (const key of this.#back(records)) replica.deleted.delete(key);
-    this.#deleted = records.deleted;
-    this.#join(records, isCleared ? [...records.deleted, ...replica.chatKeys()] : records.deleted);
+    if (isCleared) for (const key of [...replica.deleted, ...replica.chatKeys()]) this.#cleared.add(key);
+    for (const key of this.#back(records)) replica.deleted.delete(key);
+    this.#join(records, [...records.deleted, ...this.#cleared]);
   }
 
-  /** The chats that were deleted at the last report and are not any more. */
+  /** The deleted chats that the store reports no more: they were restored. */
   #back({ deleted }: ChatRecords): string[] {
-    return this.#deleted.filter((key) => !deleted.includes(key));
+    const before = [...this.#writer.replica.deleted];
+    return before.filter((key) => !deleted.includes(key) && !this.#cleared.has(key));
   }
 
   /** Drops deleted chats, their waiting writes and growing answers. */
@@ -92,17 +92,14 @@ export class Others {
     const { desk, replica } = this.#writer;
     const isLate = replica.isLate(records);
     const isBack = this.#back(records).length > 0;
-    if (!isLate && !isBack) this.#deleted = records.deleted;
     if (this.#join(records, isLate ? [] : records.deleted) > 0)
       this.#inBackground(async () => {
         // Another tab may hold the lock of an answer that this page did not know.
         if (replica.abandoned().length > 0) replica.hold(await desk.store.held(desk.chatId));
         await this.#show();
       });
-    // A notice may have announced more than the answer contains.
-    const isMore = this.#heard > replica.seq;
-    if (isBack || isMore || (isLate && records.deleted.length > 0)) this.follow();
-    this.watch();
+    if (isBack || (isLate && records.deleted.length > 0)) this.follow();
+    else this.lookAgain();
   }
 
   /** Reads changes that a notice announced during a commit, and that the commit's answer did not contain. */
@@ -112,6 +109,7 @@ export class Others {
 
   async #show(patch?: Partial<EngineState>): Promise<void> {
     this.#writer.view.sync();
+    this.watch();
     await this.#writer.view.load();
     this.#writer.publish(patch);
   }
@@ -127,7 +125,6 @@ export class Others {
     if (isOther) await (await loadLoss()).countLoss(this.#writer);
     const isBack = desk.state.getState().error?.code === 'chat-deleted' && replica.chatKey !== undefined;
     await this.#show(isBack ? { status: 'ready', error: null } : {});
-    this.watch();
   }
 
   #tellDeleted(): void {

@@ -77,7 +77,7 @@ export class Replica {
   }
 
   join(delta: ChatDelta): Joined {
-    const joined = join(this.chat, this.living(delta));
+    const joined = join(this.chat, this.deleted.size > 0 ? this.#living(delta) : delta);
     for (const key of joined.messages) {
       const { status } = shownVersion(this.record(key) as MessageRecord);
       if (status === 'streaming') this.#streaming.add(key);
@@ -95,8 +95,7 @@ export class Replica {
     return joined;
   }
 
-  living(delta: ChatDelta): ChatDelta {
-    if (this.deleted.size === 0) return delta;
+  #living(delta: ChatDelta): ChatDelta {
     const isLiving = ({ chat }: { readonly chat: string }): boolean => !this.deleted.has(chat);
     return {
       messages: delta.messages.filter(isLiving),
@@ -139,7 +138,7 @@ export class Replica {
   /** Drops the records of deleted chats. */
   bury(keys: readonly string[]): void {
     for (const key of keys) this.deleted.add(key);
-    this.#renew(this.living(recordsOf(this.chat)));
+    this.#renew(this.#living(recordsOf(this.chat)));
   }
 
   #renew(records: ChatDelta): void {

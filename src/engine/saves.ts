@@ -24,26 +24,17 @@ export class Saves {
   async save(pending: readonly Pending[], inPlace: boolean): Promise<SaveResult> {
     const { desk, view, replica } = this.#writer;
     const start = performance.now();
-    const { taken, written, ids, branch } = await this.#writer.inTurn(async () => {
+    const { taken, strict, ids, branch } = await this.#writer.inTurn(async () => {
       await this.#writer.recover();
       const taken = pending.filter((one) => desk.pending.includes(one));
-      let placed: Placed | undefined;
-      const plan = async (): Promise<TurnDelta> => {
-        placed = this.#place(await this.#plan(taken, inPlace));
-        return placed.delta;
-      };
-      const written = await this.#writer.commitTurn(plan, () => {
-        const { head, branch } = placed as Placed;
-        desk.drop(taken);
-        if (branch) view.show(branch);
-        else if (head !== undefined) view.use(view.active.id, head);
-      });
+      const plan = async (): Promise<Placed> => this.#place(await this.#plan(taken, inPlace), taken);
+      const { strict, turn } = await this.#writer.commitTurn(plan);
       await this.#writer.show();
-      const { ids, branch } = placed as unknown as Placed;
-      if (branch) desk.emit({ type: 'branch', action: 'create', name: view.nameOf(branch), id: branch });
-      return { taken, written, ids, branch: view.nameOf(view.active.id) };
+      const { ids, made } = turn;
+      if (made) desk.emit({ type: 'branch', action: 'create', name: view.nameOf(made), id: made });
+      return { taken, strict, ids, branch: view.nameOf(view.active.id) };
     });
-    await written.strict.catch((error: unknown) => {
+    await strict.catch((error: unknown) => {
       // Messages of a deleted chat become pending again, and the next save begins the chat anew.
       if (isContextError(error, 'chat-deleted')) {
         desk.pending = [...taken, ...desk.pending];
@@ -143,15 +134,16 @@ export class Saves {
     });
   }
 
-  #place({ runs, replaced }: SavePlan): Placed {
-    const { replica, view } = this.#writer;
+  #place({ runs, replaced }: SavePlan, taken: readonly Pending[]): Placed {
+    const { desk, replica, view } = this.#writer;
     const { active } = view;
     const messages: MessageRecord[] = [];
     const ends: EndsRecord[] = [];
     const begin = this.#writer.chatOf(null);
     const marks = [...begin.marks];
-    let [head, branch]: (string | undefined)[] = [];
-    let goesOn: Handle | undefined;
+    let head: string | undefined;
+    let made: string | undefined;
+    let branch: Handle | undefined;
     for (const [key, { message }] of replaced)
       messages.push(replica.revised(replica.record(key) as MessageRecord, message, 'complete'));
     let at = replica.now();
@@ -160,27 +152,31 @@ export class Saves {
       const chat = begin.marks.length > 0 ? begin.chat : this.#writer.chatOf(parent).chat;
       for (const { message, persist } of run.messages) {
         if (!persist) continue;
-        const made = replica.message(message, { parent, at, chat }, 'complete');
-        messages.push(made);
-        parent = made.key;
+        const record = replica.message(message, { parent, at, chat }, 'complete');
+        messages.push(record);
+        parent = record.key;
         at += 1;
       }
       if (parent === run.parent || parent === null) continue;
       head = parent;
       if (run.branch === 'none' && active.record !== undefined) {
-        goesOn = active;
+        branch = active;
         ends.push(this.#writer.endsAt(active.record, parent, chat));
         continue;
       }
-      if (run.branch !== 'none') branch = createId();
-      const made = this.#writer.newBranch(parent, chat, this.#baseOf(run), branch ?? active.id);
-      ends.push(...made.ends);
-      marks.push(...made.marks);
+      if (run.branch !== 'none') made = createId();
+      const fresh = this.#writer.newBranch(parent, chat, this.#baseOf(run), made ?? active.id);
+      ends.push(...fresh.ends);
+      marks.push(...fresh.marks);
     }
-    const ids = messages.map(({ id }) => id);
-    if (this.#writer.desk.options.persistFragments) marks.push(...this.#fragmentMarks(begin.chat));
+    if (desk.options.persistFragments) marks.push(...this.#fragmentMarks(begin.chat));
     if (ends.length === 0) ends.push(...this.#writer.emptyMain(begin.chat));
-    return { delta: { branch: goesOn, messages, ends, marks }, ids, head, branch };
+    const show = (): void => {
+      desk.drop(taken);
+      if (made) view.show(made);
+      else if (head !== undefined) view.use(active.id, head);
+    };
+    return { branch, messages, ends, marks, show, ids: messages.map(({ id }) => id), made };
   }
 
   /** The name that a run's new branch is derived from; undefined for the first branch of a chat. */
@@ -221,14 +217,11 @@ export class Saves {
   }
 }
 
-interface Placed {
-  readonly delta: TurnDelta;
+interface Placed extends TurnDelta {
   /** The ids of the written messages, replaced ones first. */
   readonly ids: readonly string[];
-  /** The last written message, if it stays on the active branch. */
-  readonly head: string | undefined;
   /** The handle of the branch that is made and then shown. */
-  readonly branch: string | undefined;
+  readonly made: string | undefined;
 }
 
 /** What a save does. */

@@ -111,7 +111,7 @@ export class Tree {
             })
           : {};
       const delta = made && { ends: made.ends, marks: made.marks };
-      const { saved } = this.#writer.commit({ ...delta, local }, show);
+      const { saved } = this.#writer.commit({ ...delta, local, show });
       return { id, info: view.infoOf(view.handle(id) as Handle), isNew: made !== undefined, saved };
     });
     return info;
@@ -195,7 +195,7 @@ export class Tree {
       const base = this.#writer.forkBase(parent, role, view.active);
       const id = createId();
       const { ends, marks } = this.#writer.newBranch(made.key, chat, base, id);
-      const { saved } = this.#writer.commit({ messages: [made], ends, marks }, () => view.show(id));
+      const { saved } = this.#writer.commit({ messages: [made], ends, marks, show: () => view.show(id) });
       return { id, messageId, isNew: true, saved };
     });
     return messageId;
@@ -352,7 +352,7 @@ export class Tree {
       this.#writer.desk.drop(leaving);
       if (to !== undefined) view.show(to);
     };
-    return this.#writer.commit({ marks: [mark], local }, show).saved;
+    return this.#writer.commit({ marks: [mark], local, show }).saved;
   }
 
   checkpoint(name: string, options?: { readonly at?: string }): Promise<CheckpointInfo> {

@@ -69,16 +69,17 @@ export class Turns {
     const handle = isFork ? (options.forkId ?? createId()) : branch.id;
     const stream = await streams.begin(key, handle);
     try {
+      const show = (): void => {
+        view.use(handle, key);
+        if (isShown) view.show(handle);
+      };
       const plan = async (): Promise<TurnDelta> => {
         // What was said at the end of a branch follows what another tab has said there meanwhile.
         const made = place ?? (await this.#placeOf(turn, branch, isFork ? options.parentId : undefined));
         place = undefined;
-        return this.#records(made, branch, { key, id, handle, answer: options.answer });
+        return { ...this.#records(made, branch, { key, id, handle, answer: options.answer }), show };
       };
-      const written = await this.#writer.commitTurn(plan, () => {
-        view.use(handle, key);
-        if (isShown) view.show(handle);
-      });
+      const written = await this.#writer.commitTurn(plan);
       if (isShown) await this.#writer.show();
       if (isFork) desk.emit({ type: 'branch', action: 'create', name: view.nameOf(handle), id: handle });
       return { id, key, stream, written };

@@ -15,22 +15,20 @@ export const PAGE = 200;
 /** What is shown of a chat: the loaded end of the active chain, and behind it what another tab writes. */
 export class View extends Handles {
   #shown: Shown = { head: null, keys: [], from: 0 };
+  /** Whether bodies that are to be shown have to be loaded first. */
+  isMissing = false;
   /** Messages whose bodies were not found, and are not asked for again. */
   readonly lost: Set<string> = new Set();
 
-  /**
-   * Loads the last messages of the active branch: at least `count`, or as many as were loaded before. Resolves to whether
-   * anything was read.
-   */
-  async load(count = 0): Promise<boolean> {
+  /** Loads the last messages of the active branch: at least `count`, or as many as were loaded before. */
+  async load(count = 0): Promise<void> {
     const head = this.head();
     const next = this.#next(head, count);
-    const isRead = await this.loadBodies(next.keys.slice(next.from));
-    const isReadBehind = await this.loadBodies(this.#foreignBehind()).catch(() => false);
+    await this.loadBodies(next.keys.slice(next.from));
+    await this.loadBodies(this.#foreignBehind()).catch(() => {});
     // During the read another branch may have been shown, or a message may have come.
     if (this.head() !== head) return this.load();
     this.#shown = next;
-    return isRead || isReadBehind;
   }
 
   get loadedCount(): number {
@@ -44,15 +42,14 @@ export class View extends Handles {
     return this.replica.missing(keys.slice(from)).length === 0;
   }
 
-  /** Loads those bodies of these messages that are not loaded; resolves to whether there were any. */
-  async loadBodies(keys: readonly string[]): Promise<boolean> {
+  /** Loads those bodies of these messages that are not loaded. */
+  async loadBodies(keys: readonly string[]): Promise<void> {
     const missing = this.replica.missing(keys).filter((key) => !this.lost.has(key));
-    if (missing.length === 0) return false;
+    if (missing.length === 0) return;
     const records = missing.flatMap((key) => this.replica.record(key) ?? []);
     const bodies = await this.desk.store.bodies(this.desk.chatId, missing, records);
     this.replica.keepBodies(bodies);
     for (const key of missing) if (!bodies.has(key)) this.lost.add(key);
-    return true;
   }
 
   /** What another tab is writing behind the last message, with that message itself if it continues that one. */
@@ -80,10 +77,11 @@ export class View extends Handles {
     const next = this.#next(this.head(), 0);
     const behind = this.#foreignBehind();
     const messages = this.#messagesOf(next.keys.slice(next.from), behind);
+    const remote = this.#messagesOf(behind, behind);
+    this.isMissing = !messages || !remote;
     // While bodies are being read, the slices stay.
     if (!messages) return {};
     this.#shown = next;
-    const remote = this.#messagesOf(behind, behind) ?? before.remoteMessages;
     return {
       branch: this.nameOf(this.active.id),
       branchId: this.active.id,
@@ -92,7 +90,7 @@ export class View extends Handles {
       detached: this.at !== null && this.at !== this.active.key,
       branches: keepSame(before.branches, this.branches()),
       messages: keepIfSame(before.messages, messages),
-      remoteMessages: keepIfSame(before.remoteMessages, remote),
+      remoteMessages: keepIfSame(before.remoteMessages, remote ?? before.remoteMessages),
       loadedFrom: next.from,
       revision: this.replica.revision,
     };

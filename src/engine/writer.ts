@@ -14,7 +14,7 @@ import type { UIMessage } from 'ai';
 import { refuseToLoad } from '../errors.ts';
 import { stripReminders } from '../reminded.ts';
 import { isFolding, type ContextFragment } from '../fragment/fragment.ts';
-import type { StoreDelta } from '../store/store.ts';
+import type { LocalRecords } from '../store/store.ts';
 import { ChatFacts } from './chatFacts.ts';
 import type { Desk } from './desk.ts';
 import type { Folds } from './folds.ts';
@@ -66,9 +66,11 @@ export class Writer {
     });
   }
 
-  /** Reads those messages of the shown branch that are not loaded, and shows them. */
+  /** Reads what `publish()` could not show yet, and shows it. */
   async show(): Promise<void> {
-    if (await this.view.load()) this.publish();
+    if (!this.view.isMissing) return;
+    await this.view.load();
+    this.publish();
   }
 
   /** Runs a task after the tasks before it. */
@@ -79,20 +81,21 @@ export class Writer {
   }
 
   /**
-   * Joins a delta, shows it (`show`) and queues it for the disk. `saved` resolves as well when the disk refuses for now: the
+   * Joins a delta, shows it and queues it for the disk. `saved` resolves as well when the disk refuses for now: the
    * records wait and are tried again. It rejects with errors that no other try mends, such as `chat-deleted`.
    *
    * @throws chat-deleted where the chat was deleted since the delta was planned
    */
-  commit({ local, ...delta }: Change, show: () => void = () => {}): Written {
+  commit({ local, show, ...delta }: Change): Written {
     const whole = this.whole(delta);
     const named = { ...whole, marks: [...whole.marks, ...this.#namesShown()] };
     const joined = this.replica.join(named);
     for (const key of joined.messages) this.chains.cut(key);
-    show();
+    show?.();
     this.view.sync();
     const beside = typeof local === 'function' ? local() : local;
-    const strict = this.line.push({ ...joined, local: { ...beside, ...this.viewRecord() } });
+    const view = this.view.live.length > 1 ? { view: this.view.toStore() } : {};
+    const strict = this.line.push({ ...joined, local: { ...beside, ...view } });
     strict.catch(() => {});
     // A write to a deleted chat begins it anew.
     const isSaid = whole.messages.length + whole.ends.length + whole.marks.length > 0;
@@ -109,10 +112,14 @@ export class Writer {
    * Commits a turn by the policy `onConflict`: with `fork` it is joined at once; with `error` and `rebase` the store is asked
    * first whether the branch still ends where this page saw it end. A rebase calls `plan` again.
    */
-  async commitTurn(plan: () => Promise<TurnDelta>, show: () => void): Promise<Written> {
-    if ((this.desk.options.onConflict ?? 'fork') === 'fork') return this.commit(await plan(), show);
-    const { commitExpecting } = await import('./conflict.ts').catch(refuseToLoad);
-    return commitExpecting(this, plan, show);
+  async commitTurn<T extends TurnDelta>(plan: () => Promise<T>): Promise<WrittenTurn<T>> {
+    const { onConflict = 'fork' } = this.desk.options;
+    if (onConflict !== 'fork') {
+      const { commitExpecting } = await import('./conflict.ts').catch(refuseToLoad);
+      return commitExpecting(this, plan);
+    }
+    const turn = await plan();
+    return { ...this.commit(turn), turn };
   }
 
   /**
@@ -125,7 +132,7 @@ export class Writer {
     const { metadata } = this.desk.options;
     if (!metadata || this.#hasMetadata || messages.length + ends.length + marks.length === 0) return delta;
     this.#hasMetadata = true;
-    return { ...delta, marks: [...this.#fieldsOf(metadata, delta), ...marks] };
+    return { ...delta, marks: [...this.#fieldMarks(metadata, delta), ...marks] };
   }
 
   /** Whether a delta belongs to a deleted chat, or hangs on one of its messages. */
@@ -180,7 +187,7 @@ export class Writer {
   }
 
   /** The marks of the engine's metadata, for the first write: the fields that nobody has set. */
-  #fieldsOf(metadata: Readonly<Record<string, unknown>>, { messages, ends, marks }: ChatDelta): Mark[] {
+  #fieldMarks(metadata: Readonly<Record<string, unknown>>, { messages, ends, marks }: ChatDelta): Mark[] {
     const [{ chat } = { chat: '' }] = [...messages, ...ends, ...marks];
     const set = new Set([...this.replica.chat.marks.keys(), ...marks.map(({ id }) => id)]);
     return Object.entries(metadata)
@@ -244,11 +251,6 @@ export class Writer {
     return false;
   }
 
-  /** The stored form of the view, if there is more than one branch. */
-  viewRecord(): Readonly<Record<string, unknown>> {
-    return this.view.live.length > 1 ? { view: this.view.toStore() } : {};
-  }
-
   /** All local records, for a database that was cleared. */
   local(): Readonly<Record<string, unknown>> {
     return { ...this.history?.toLocal(), view: this.view.toStore() };
@@ -273,8 +275,10 @@ export class Writer {
 }
 
 /** What to write; local records may depend on what is shown by then. */
-export interface Change extends Partial<Omit<StoreDelta, 'local'>> {
-  readonly local?: StoreDelta['local'] | (() => StoreDelta['local']);
+export interface Change extends Partial<ChatDelta> {
+  /** Shows it, once it is joined. */
+  readonly show?: () => void;
+  readonly local?: LocalRecords | (() => LocalRecords);
 }
 
 /** What makes a branch, and the id of its record. */
@@ -291,6 +295,11 @@ export interface Written {
 }
 
 /** What a turn writes, and the branch that it continues; undefined for a new one. */
-export interface TurnDelta extends Partial<StoreDelta> {
+export interface TurnDelta extends Change {
   readonly branch: Handle | undefined;
+}
+
+/** A turn under way: by the policy `rebase` the last one that was planned. */
+export interface WrittenTurn<T extends TurnDelta> extends Written {
+  readonly turn: T;
 }
