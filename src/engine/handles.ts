@@ -21,9 +21,9 @@ export class Handles {
   /** The branch that is shown. */
   active: Handle = newHandle(FIRST_BRANCH);
   /** Live branches, the oldest first. */
-  live: readonly Handle[] = [];
+  live: Handle[] = [];
   readonly #handles: Map<string, Handle> = new Map([[FIRST_BRANCH, this.active]]);
-  #ofWay: ReadonlyMap<string, Handle> = new Map();
+  readonly #ofWay: Map<string, Handle> = new Map();
   #uses = 0;
   /** The last message shown, if that is not the head. */
   at: string | null = null;
@@ -35,33 +35,33 @@ export class Handles {
 
   /** After a join, finds the way of each handle again, and moves the handle on. */
   sync(): void {
-    const { live } = this.replica.branches;
+    const { branches, chat } = this.replica;
+    const { active } = this;
+    // The chat is read for the first time, or was deleted: the active handle takes any way.
+    if (!this.replica.record(active.key) && !chat.ends.has(active.record ?? ''))
+      Object.assign(active, { key: null, record: undefined });
     const free = new Map<string, Way>();
-    for (const way of live) free.set(way.id, way);
+    for (const way of branches.live) free.set(way.id, way);
     const before: (readonly [Handle, Handle])[] = [];
     for (const handle of this.#handles.values()) before.push([handle, { ...handle }]);
     for (const [handle] of before) this.#take(handle, free.get(handle.way?.id ?? ''), free);
     for (const [handle] of before)
       if (!handle.way && free.size > 0) this.#take(handle, this.#bestOf(handle, free.values()), free);
-    if (!this.active.way && !this.replica.record(this.active.key)) this.#beginAnew(this.active, free);
     for (const way of free.values()) {
       let { id } = way;
       while (this.#handles.has(id)) id = `${id}'`;
       this.#handles.set(id, { ...newHandle(id), way, record: way.record, key: this.#spoken(way.head) });
     }
-    const ofWay = new Map<string, Handle>();
-    for (const handle of this.#handles.values()) if (handle.way) ofWay.set(handle.way.id, handle);
-    this.#ofWay = ofWay;
-    this.live = live.map(({ id }) => ofWay.get(id) as Handle);
-    for (const [handle] of before) {
-      handle.isGone = !handle.way && handle.record !== undefined;
-      // An answer that grows here is shown to its end, even on a deleted branch.
-      if (handle.isGone && !this.#mayFollow(handle))
-        handle.way = this.#bestOf(handle, this.replica.branches.deleted);
-    }
+    this.#ofWay.clear();
+    for (const handle of this.#handles.values()) if (handle.way) this.#ofWay.set(handle.way.id, handle);
+    this.live = [];
+    for (const { id } of branches.live) this.live.push(this.#ofWay.get(id) as Handle);
+    // An answer that grows here is shown to its end, even on a deleted branch.
+    for (const [handle] of before)
+      if (isDeleted(handle) && !this.#mayFollow(handle)) handle.way = this.#bestOf(handle, branches.deleted);
     for (const handle of this.#handles.values()) if (handle.way) this.#follow(handle, handle.way);
-    if (this.at === this.active.key || !this.replica.record(this.at)) this.at = null;
-    if (!this.active.way && this.#mayFollow(this.active)) this.active = this.branchToOpen() ?? this.active;
+    if (this.at === active.key || !this.replica.record(this.at)) this.at = null;
+    if (!active.way && this.#mayFollow(active)) this.active = this.branchToOpen() ?? active;
     for (const [handle, was] of before) this.#tell(handle, was);
   }
 
@@ -73,7 +73,7 @@ export class Handles {
 
   /** Whether a way holds a handle's message, or, where that was taken back, the one before it. */
   #fits(handle: Handle, way: Way): boolean {
-    if (way.record !== handle.record) return false;
+    if (handle.record !== undefined && handle.record !== way.record) return false;
     for (const record of upward(this.replica.chat, handle.key))
       if (this.replica.own.has(record.key) || !isGone(record))
         return holds(this.replica.chat, way.end, record.key);
@@ -83,14 +83,6 @@ export class Handles {
   #bestOf(handle: Handle, ways: Iterable<Way>): Way | undefined {
     const fitting = [...ways].filter((way) => this.#fits(handle, way));
     return fitting.find(({ fork }) => fork === null) ?? fitting[0];
-  }
-
-  /** The chat is read for the first time, or was deleted: the active handle takes the first way. */
-  #beginAnew(handle: Handle, free: Map<string, Way>): void {
-    const ways = [...free.values()];
-    const way = ways.find(({ fork }) => fork === null) ?? ways[0];
-    Object.assign(handle, { key: null, record: undefined, way });
-    if (way) free.delete(way.id);
   }
 
   #follow(handle: Handle, way: Way): void {
@@ -118,7 +110,7 @@ export class Handles {
   /** The head, or the last message before reserved answers at the end that no tab streams. */
   #spoken(head: string | null): string | null {
     for (const record of upward(this.replica.chat, head))
-      if (this.replica.isHeld(record.key) || this.replica.isVisible(record)) return record.key;
+      if (this.replica.isVisible(record) || this.replica.isHeld(record.key)) return record.key;
     return null;
   }
 
@@ -129,12 +121,14 @@ export class Handles {
     return null;
   }
 
-  #tell({ id, way, used, isGone }: Handle, before: Handle): void {
-    const name = this.nameOf(id);
-    const from = before.way?.fork === null ? before.way.name : undefined;
-    if (from !== undefined && from !== name && used > 0 && way && way.fork !== null)
+  #tell(handle: Handle, before: Handle): void {
+    const { id, way, used } = handle;
+    if (!way) return;
+    const { name } = way;
+    const from = before.way?.fork === null ? before.way.name : name;
+    if (from !== name && used > 0 && way.fork !== null)
       this.desk.emit({ type: 'conflict', policy: 'fork', from, to: name, toId: id });
-    if (!before.isGone || !way || isGone) return;
+    if (!isDeleted(before) || isDeleted(handle)) return;
     const { chat } = this.replica;
     const isOn = (mark: string): boolean => Object(chat.marks.get(mark)?.value).on === true;
     const hasGrown = [...(chat.marksOf.get(way.record) ?? [])].some(isOn);
@@ -236,7 +230,7 @@ export class Handles {
    */
   branchToWrite(nameOrId: string | undefined): Handle {
     const handle = this.#handles.get(nameOrId ?? '');
-    if (!handle?.isGone) return this.branchOrActive(nameOrId);
+    if (!handle || !isDeleted(handle)) return this.branchOrActive(nameOrId);
     const way = this.#bestOf(handle, this.replica.branches.deleted);
     return way?.deleted && way.deleted.by !== this.replica.by ? handle : this.branchOrActive(nameOrId);
   }
@@ -294,8 +288,11 @@ export interface Handle {
   way: Way | undefined;
   /** A counter that grows with each use; 0 for never. */
   used: number;
-  /** Whether its branch was deleted. */
-  isGone: boolean;
+}
+
+/** Whether the branch of a handle was deleted. */
+export function isDeleted({ record, way }: Handle): boolean {
+  return record !== undefined && (!way || way.deleted !== undefined);
 }
 
 function byUse(a: Handle, b: Handle): number {
@@ -311,7 +308,7 @@ interface StoredView {
 }
 
 function newHandle(id: string): Handle {
-  return { id, key: null, record: undefined, way: undefined, used: 0, isGone: false };
+  return { id, key: null, record: undefined, way: undefined, used: 0 };
 }
 
 /** The error for an unknown message. */

@@ -50,9 +50,9 @@ export class Others {
   /** Joins records of the store, without those of deleted chats. Returns how much was new. */
   #join(records: ChatRecords, deleted: readonly string[] = records.deleted): number {
     const { replica, chains, view } = this.#writer;
-    const hadBegun = replica.chatKey !== undefined;
     if (replica.database !== '' && records.database !== replica.database) replica.forgetPlaces();
     const isBuried = deleted.some((key) => !replica.deleted.has(key));
+    const hadBegun = isBuried && replica.chatKey !== undefined;
     if (isBuried) this.#bury(deleted);
     const { messages, ends, marks } = replica.absorb(records);
     for (const key of messages) chains.cut(key);

@@ -6,7 +6,6 @@ import {
   grownVersion,
   hasWords,
   lastRev,
-  recordAt,
   shownVersion,
   type ChatDelta,
   type ChatValue,
@@ -165,7 +164,7 @@ export class Replica {
   }
 
   record(key: string | null | undefined): MessageRecord | undefined {
-    return recordAt(this.chat, key);
+    return this.chat.messages.get(key ?? '')?.record;
   }
 
   /** The status of a message; a streaming one that no tab holds is interrupted. */
@@ -223,7 +222,7 @@ export class Replica {
   /** Whether a turn may follow a message: it shows and is settled, or was so before another tab continued it. */
   isSettled(record: MessageRecord): boolean {
     if (!this.isVisible(record)) return false;
-    if (this.status(record) !== 'streaming') return true;
+    if (shownVersion(record).status !== 'streaming' || !this.isHeld(record.key)) return true;
     return record.versions.some((version) => version.status !== 'streaming' && hasWords(version));
   }
 

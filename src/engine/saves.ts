@@ -139,7 +139,7 @@ export class Saves {
     const { active } = view;
     const messages: MessageRecord[] = [];
     const ends: EndsRecord[] = [];
-    const begin = this.#writer.chatOf(null);
+    const begin = this.#writer.chatOf(runs[0]?.parent ?? null);
     const marks = [...begin.marks];
     let head: string | undefined;
     let made: string | undefined;

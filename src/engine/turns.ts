@@ -16,7 +16,7 @@ import { markId } from '../graph/marks.ts';
 import { withCall, type CallFacts } from './calls.ts';
 import { expectIds, expectStatus, type AskOptions } from './options.ts';
 import { stillWritten, stopDrafts, type Stream } from './streams.ts';
-import { messageNotFound, type Handle } from './handles.ts';
+import { isDeleted, messageNotFound, type Handle } from './handles.ts';
 import type { TurnDelta, Writer } from './writer.ts';
 
 /**
@@ -60,7 +60,7 @@ export class Turns {
     const { desk, streams, view } = this.#writer;
     await this.#writer.recover();
     const branch = view.branchToWrite(options.branch);
-    const isShown = branch.id === view.active.id || branch.isGone;
+    const isShown = branch.id === view.active.id || isDeleted(branch);
     const { key = `key:${createId()}`, id = createId() } = options;
     if (isSole) await this.#writer.others.pull();
     let place: Place | undefined = await this.#placeOf(turn, branch, options.parentId);
