@@ -47,10 +47,13 @@ export class ContextEngine extends Verbs {
   }
 
   protected override opened(code?: 'saves' | 'tree'): Promise<Session> {
-    this.#opening ??= this.#open();
-    if (code && !this.#session?.loaded.has(code))
-      this.#opening = this.#opening.then((session) => session.load(code));
-    return this.#opening;
+    const opening = (this.#opening ??= this.#open());
+    if (!code || this.#session?.[code]) return opening;
+    const loading = opening.then((session) => session.load(code));
+    // Later calls wait for the code, too, and don't fail with it.
+    this.#opening = loading.catch(() => opening);
+    this.#opening.catch(() => {});
+    return loading;
   }
 
   async #open(): Promise<Session> {

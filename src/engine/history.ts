@@ -4,6 +4,7 @@ import { holds, type Mark } from '../graph/graph.ts';
 import { recordOf } from '../graph/marks.ts';
 import { keepIfSame } from '../graph/same.ts';
 import type { StoreDelta } from '../store/store.ts';
+import { keepSame } from './same.ts';
 import { OPERATION } from './state.ts';
 import type { Handle } from './handles.ts';
 import type { Writer } from './writer.ts';
@@ -73,15 +74,12 @@ export class History {
     const { revision } = this.#writer.replica;
     const { entries, revision: before, operations } = this.#listed;
     if (entries === this.#entries && before === revision) return operations;
-    const known = new Map(operations.map((operation) => [operation.id, operation]));
     const next = this.#entries.map((entry): Operation => {
       const { id, at, by, kind, label, shown } = entry;
       const state = entry.state === 'undone' ? 'undone' : this.#isOvertaken(entry) ? 'overtaken' : 'undoable';
-      const before = known.get(id);
-      const isSame = before?.state === state && before.shown === shown;
-      return isSame ? before : { id, at, by, kind, label, shown, state };
+      return { id, at, by, kind, label, shown, state };
     });
-    this.#listed = { entries: this.#entries, revision, operations: keepIfSame(operations, next) };
+    this.#listed = { entries: this.#entries, revision, operations: keepSame(operations, next) };
     return this.#listed.operations;
   }
 

@@ -287,17 +287,16 @@ export class Replica {
     if (growth && !this.own.has(key)) this.#growing.set(key, { ...growth, isStale: true });
   }
 
-  /** A new message; `createdAt` defaults to now, `key` to a random one. */
+  /** A new message, later than all known ones; `key` defaults to a random one. */
   message(
     body: UIMessage,
-    place: { readonly parent: string | null; readonly at: number; readonly chat: string },
+    place: { readonly parent: string | null; readonly chat: string },
     status: MessageStatus,
-    more: { readonly createdAt?: number; readonly key?: string; readonly sources?: readonly string[] } = {},
+    more: { readonly key?: string; readonly sources?: readonly string[] } = {},
   ): MessageRecord {
-    const { key = `key:${createId()}`, createdAt = Date.now(), sources } = more;
     const { id, role } = body;
-    const record = { key, id, role, ...place, createdAt, versions: [this.version(body, status, 1)] };
-    return sources ? { ...record, sources } : record;
+    const [at, createdAt, versions] = [this.now(), Date.now(), [this.version(body, status, 1)]];
+    return { key: `key:${createId()}`, id, role, ...place, at, createdAt, ...more, versions };
   }
 
   /** A version of a message; one without parts is reserved, unless it is complete. */

@@ -146,28 +146,26 @@ export class Saves {
     let branch: Handle | undefined;
     for (const [key, { message }] of replaced)
       messages.push(replica.revised(replica.record(key) as MessageRecord, message, 'complete'));
-    let at = replica.now();
     for (const run of runs) {
       let { parent } = run;
       const chat = begin.marks.length > 0 ? begin.chat : this.#writer.chatOf(parent).chat;
       for (const { message, persist } of run.messages) {
         if (!persist) continue;
-        const record = replica.message(message, { parent, at, chat }, 'complete');
+        const record = replica.message(message, { parent, chat }, 'complete');
         messages.push(record);
         parent = record.key;
-        at += 1;
       }
       if (parent === run.parent || parent === null) continue;
       head = parent;
-      if (run.branch === 'none' && active.record !== undefined) {
-        branch = active;
-        ends.push(this.#writer.endsAt(active.record, parent, chat));
-        continue;
-      }
-      if (run.branch !== 'none') made = createId();
-      const fresh = this.#writer.newBranch(parent, chat, this.#baseOf(run), made ?? active.id);
-      ends.push(...fresh.ends);
-      marks.push(...fresh.marks);
+      const record = run.branch === 'none' ? active.record : undefined;
+      if (record !== undefined) branch = active;
+      else if (run.branch !== 'none') made = createId();
+      const end =
+        record === undefined
+          ? this.#writer.newBranch(parent, chat, this.#baseOf(run), made ?? active.id)
+          : this.#writer.longer(record, parent, chat);
+      ends.push(...end.ends);
+      marks.push(...end.marks);
     }
     if (desk.options.persistFragments) marks.push(...this.#fragmentMarks(begin.chat));
     if (ends.length === 0) ends.push(...this.#writer.emptyMain(begin.chat));

@@ -23,11 +23,9 @@ export class Session {
   readonly turns: Turns;
   readonly questions: Questions;
   readonly #desk: Desk;
-  /** Code that is loaded on first use, and why that failed. */
-  readonly loaded: Set<'saves' | 'tree'> = new Set();
-  #saves: Saves | undefined;
-  #tree: Tree | undefined;
-  #missing: unknown;
+  /** Its code is loaded on first use, see {@link load}. */
+  saves!: Saves;
+  tree!: Tree;
   /** The local records, as they were when the chat was opened. */
   #local: ChatRecords['local'];
 
@@ -43,7 +41,8 @@ export class Session {
   async open(): Promise<void> {
     const { desk, others, replica, view } = this.writer;
     this.#local = await others.open();
-    if (Object.keys(this.#local ?? {}).some((name) => name.startsWith(OPERATION))) await this.load('tree');
+    const hasLog = Object.keys(this.#local ?? {}).some((name) => name.startsWith(OPERATION));
+    if (hasLog) await this.load('tree').catch(() => {});
     view.sync();
     view.restore(this.#local?.['view']);
     await view.load();
@@ -55,30 +54,17 @@ export class Session {
     others.watch();
   }
 
-  /** Loads the code of `save()`, or that of branches and checkpoints. Never rejects: using the code throws then. */
+  /** Loads the code of `save()`, or that of branches and checkpoints. */
   async load(code: 'saves' | 'tree'): Promise<this> {
-    try {
-      if (code === 'saves') this.#saves ??= new (await import('./saves.ts')).Saves(this.writer);
-      else if (!this.#tree) {
-        const { Tree } = await import('./tree.ts');
-        this.#tree = new Tree(this.writer, this.#local);
-        this.writer.history = this.#tree.history;
-      }
-      this.loaded.add(code);
-    } catch (cause) {
-      this.#missing = cause;
+    if (code === 'saves') {
+      const { Saves } = await import('./saves.ts').catch(refuseToLoad);
+      this.saves ??= new Saves(this.writer);
+    } else {
+      const { Tree } = await import('./tree.ts').catch(refuseToLoad);
+      this.tree ??= new Tree(this.writer, this.#local);
+      this.writer.history = this.tree.history;
     }
     return this;
-  }
-
-  /** Throws if its code could not be loaded. */
-  get saves(): Saves {
-    return this.#saves ?? refuseToLoad(this.#missing);
-  }
-
-  /** Throws if its code could not be loaded. */
-  get tree(): Tree {
-    return this.#tree ?? refuseToLoad(this.#missing);
   }
 
   async resolve(given?: ResolveOptions): Promise<ResolveResult> {

@@ -191,7 +191,7 @@ export class Tree {
       const asked = { message: plain, after: record.parent, between: [], isVersion: true };
       const message = record.role === 'user' ? await this.#writer.folded(asked) : plain;
       const { parent, chat, role } = record;
-      const made = replica.message(message, { parent, at: replica.now(), chat }, 'complete');
+      const made = replica.message(message, { parent, chat }, 'complete');
       const base = this.#writer.forkBase(parent, role, view.active);
       const id = createId();
       const { ends, marks } = this.#writer.newBranch(made.key, chat, base, id);
@@ -201,14 +201,17 @@ export class Tree {
     return messageId;
   }
 
-  async add(given: readonly UIMessage[], { parentId, branch, sources }: AddOptions): Promise<BranchInfo> {
+  async add(
+    given: readonly UIMessage[],
+    { parentId, branch: named, sources }: AddOptions,
+  ): Promise<BranchInfo> {
     const messages = readFrom('The messages', () => given.map((one) => normaliseMessage(one)));
     expectOption(messages.length > 0, 'messages', 'a list with messages', given);
     const { replica, view } = this.#writer;
     const { id } = await this.#make(async () => {
       const parent = parentId === null ? null : view.message(parentId).key;
       const keys = sources?.map((id) => view.message(id).key);
-      const known = branch === undefined ? undefined : view.findBranch(branch);
+      const known = named === undefined ? undefined : view.findBranch(named);
       if (known && known.key !== parent) {
         const name = view.nameOf(known.id);
         const text = `Branch "${name}" does not end at "${parentId}". Leave \`branch\` out for one of its own.`;
@@ -217,7 +220,7 @@ export class Tree {
       const { chat, marks } = this.#writer.chatOf(parent);
       const made: MessageRecord[] = [];
       for (const message of messages) {
-        const place = { parent: made.at(-1)?.key ?? parent, at: replica.now() + made.length, chat };
+        const place = { parent: made.at(-1)?.key ?? parent, chat };
         const more = keys && made.length === 0 ? { sources: keys } : {};
         made.push(replica.message(message, place, 'complete', more));
       }
@@ -225,12 +228,12 @@ export class Tree {
       const base = this.#writer.forkBase(parent, made[0]?.role ?? '', view.active);
       const record = known?.record;
       const id = known?.id ?? (base === undefined ? view.active.id : createId());
-      const fresh = record === undefined ? this.#writer.newBranch(end, chat, base, id) : undefined;
-      const ends = record === undefined ? [] : [this.#writer.endsAt(record, end, chat)];
+      const isNew = record === undefined;
+      const branch = isNew
+        ? this.#writer.newBranch(end, chat, base, id)
+        : this.#writer.longer(record, end, chat);
       const shorter = known?.way && parent !== null ? this.#asBefore(known.way, parent, end) : undefined;
-      const undo = shorter?.undo ?? [
-        { id: markId.deletion(fresh?.record ?? '', end), chat, value: { on: true } },
-      ];
+      const undo = shorter?.undo ?? [{ id: markId.deletion(branch.record, end), chat, value: { on: true } }];
       const from = view.active.key;
       const local = (): Record<string, unknown> =>
         base === undefined
@@ -245,11 +248,11 @@ export class Tree {
             });
       const delta = {
         messages: made,
-        ends: [...ends, ...(fresh?.ends ?? []), ...(shorter?.ends ?? [])],
-        marks: [...marks, ...(fresh?.marks ?? []), ...(shorter?.marks ?? [])],
+        ends: [...branch.ends, ...(shorter?.ends ?? [])],
+        marks: [...marks, ...branch.marks, ...(shorter?.marks ?? [])],
       };
       const { saved } = this.#writer.commit({ ...delta, local });
-      return { id, isNew: fresh !== undefined, saved };
+      return { id, isNew, saved };
     });
     return view.infoOf(view.handle(id) as Handle);
   }

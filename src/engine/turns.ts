@@ -136,27 +136,23 @@ export class Turns {
   }
 
   #records({ under, fresh, isFork }: Place, branch: Handle, answer: Reserved): TurnDelta {
-    const { replica, view } = this.#writer;
+    const { replica } = this.#writer;
     const { chat, marks } = this.#writer.chatOf(under);
-    const createdAt = Date.now();
     const messages: MessageRecord[] = [];
-    let [parent, at] = [under, replica.now()];
+    let parent = under;
     for (const message of fresh) {
-      const made = replica.message(message, { parent, at, chat }, 'complete', { createdAt });
+      const made = replica.message(message, { parent, chat }, 'complete');
       messages.push(made);
-      [parent, at] = [made.key, at + 1];
+      parent = made.key;
     }
-    const body = normaliseMessage({ ...(answer.answer ?? { parts: [] }), id: answer.id, role: 'assistant' });
-    const { key } = answer;
-    messages.push(replica.message(body, { parent, at, chat }, 'streaming', { createdAt, key }));
-    if (!isFork && branch.record !== undefined) {
-      const ends = [this.#writer.endsAt(branch.record, key, chat)];
-      return { branch, messages, ends, marks };
-    }
-    const isFirst = view.live.length === 0;
-    const role = fresh[0]?.role ?? 'assistant';
-    const base = isFirst ? undefined : this.#writer.forkBase(under, role, branch);
-    const made = this.#writer.newBranch(key, chat, base, answer.handle);
+    const { key, id, handle } = answer;
+    const body = normaliseMessage({ ...(answer.answer ?? { parts: [] }), id, role: 'assistant' });
+    messages.push(replica.message(body, { parent, chat }, 'streaming', { key }));
+    const record = isFork ? undefined : branch.record;
+    if (record !== undefined)
+      return { branch, messages, marks, ends: this.#writer.longer(record, key, chat).ends };
+    const base = this.#writer.forkBase(under, fresh[0]?.role ?? 'assistant', branch);
+    const made = this.#writer.newBranch(key, chat, base, handle);
     return { branch: undefined, messages, ends: made.ends, marks: [...marks, ...made.marks] };
   }
 

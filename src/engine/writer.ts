@@ -203,9 +203,11 @@ export class Writer {
     return [this.#newEnds(record, chat, [])];
   }
 
-  endsAt(record: string, key: string, chat: string): EndsRecord {
+  /** The branch of a record, with a message at its end. */
+  longer(record: string, key: string, chat: string): BranchDelta {
     const known = this.replica.chat.ends.get(record);
-    return known ? { ...known, keys: [key] } : this.#newEnds(record, chat, [key]);
+    const ends = known ? { ...known, keys: [key] } : this.#newEnds(record, chat, [key]);
+    return { record, ends: [ends], marks: [] };
   }
 
   #newEnds(id: string, chat: string, keys: readonly string[]): EndsRecord {
@@ -216,7 +218,7 @@ export class Writer {
    * A new branch that ends at a message, named after `base`; without a base it is `main`. `handle`: the id of its handle, which
    * may be there already.
    */
-  newBranch(key: string, chat: string, base: string | undefined, handle?: string): NewBranch {
+  newBranch(key: string, chat: string, base: string | undefined, handle?: string): BranchDelta {
     const record = createId();
     if (handle !== undefined) this.view.expect(handle, record, key);
     const ends = [this.#newEnds(record, chat, [key])];
@@ -281,8 +283,8 @@ export interface Change extends Partial<ChatDelta> {
   readonly local?: LocalRecords | (() => LocalRecords);
 }
 
-/** What makes a branch, and the id of its record. */
-export interface NewBranch extends Pick<ChatDelta, 'ends' | 'marks'> {
+/** What makes a branch, or a branch longer, and the id of its record. */
+interface BranchDelta extends Pick<ChatDelta, 'ends' | 'marks'> {
   readonly record: string;
 }
 
