@@ -61,7 +61,7 @@ export class Handles {
       if (isDeleted(handle) && !this.#mayFollow(handle)) handle.way = this.#bestOf(handle, branches.deleted);
     for (const handle of this.#handles.values()) if (handle.way) this.#follow(handle, handle.way);
     if (this.at === active.key || !this.replica.record(this.at)) this.at = null;
-    if (!active.way && this.#mayFollow(active)) this.active = this.branchToOpen() ?? active;
+    if (!active.way && this.#mayFollow(active)) this.active = this.lastUsed()[0] ?? active;
     for (const [handle, was] of before) this.#tell(handle, was);
   }
 
@@ -162,18 +162,6 @@ export class Handles {
     return way !== undefined && this.#spoken(way.head) !== key;
   }
 
-  /** The branch to show first: the one shown last, else the one used last, else the newest. `shown`: keys, latest first. */
-  branchToOpen(shown: readonly string[] = [], record?: unknown): Handle | undefined {
-    for (const key of shown) {
-      const holding = this.live.filter(({ way }) => holds(this.replica.chat, way?.end ?? null, key));
-      const ending = holding.filter(({ way }) => way?.head === key);
-      const own = ending.find((handle) => handle.record === record);
-      const best = own ?? ending[0] ?? holding.toSorted(byUse)[0];
-      if (best) return best;
-    }
-    return this.lastUsed()[0];
-  }
-
   /** The view, in its stored form. */
   toStore(): StoredView {
     const { active } = this;
@@ -182,16 +170,17 @@ export class Handles {
     return { used: [...new Set(keys)], record: active.record };
   }
 
-  /** Restores a stored view; ignores fields that are damaged. */
+  /** Restores a stored view, and shows the branch used last, else the newest. Ignores fields that are damaged. */
   restore(stored: unknown): void {
     const { used, record } = Object(stored) as Readonly<Record<string, unknown>>;
-    const shown = Array.isArray(used) ? used.filter((key) => typeof key === 'string') : [];
-    const open = this.branchToOpen(shown, record);
-    for (const key of shown.toReversed()) {
-      const handle = this.live.find(({ way }) => holds(this.replica.chat, way?.end ?? null, key));
-      if (handle) this.use(handle.id);
+    const keys = Array.isArray(used) ? used.filter((key) => typeof key === 'string') : [];
+    for (const key of keys.toReversed()) {
+      const ending = this.live.filter(({ way }) => way?.head === key);
+      const own = ending.find((handle) => handle.record === record);
+      const best = own ?? ending[0] ?? this.lastUsedWith(key);
+      if (best) this.use(best.id);
     }
-    if (open) this.active = open;
+    this.active = this.lastUsed()[0] ?? this.active;
   }
 
   handle(branchId: string): Handle | undefined {

@@ -104,12 +104,11 @@ export class Saves {
         });
       messages.push(item);
     }
-    const folded: UIMessage[] = [];
-    for (const [i, one] of asked.entries()) {
-      const ofPrompt = asked[i + 1] ? [] : this.#writer.desk.prompt.list();
-      folded.push(await this.#writer.folded(one, [one.item.fragment, ...ofPrompt]));
+    for (const one of asked) {
+      const { item } = one;
+      const ofPrompt = one === asked.at(-1) ? this.#writer.desk.prompt.list() : [];
+      item.message = await this.#writer.folded(one, [item.fragment, ...ofPrompt]);
     }
-    for (const [i, { item }] of asked.entries()) item.message = folded[i] as UIMessage;
     return { runs, replaced };
   }
 

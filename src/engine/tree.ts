@@ -56,13 +56,7 @@ export class Tree {
   }
 
   restore(pending: readonly Pending[], name: string): Promise<BranchInfo> {
-    const find = (): MessageRecord => {
-      const { key, name: named } = this.#checkpoint(name);
-      const record = this.#writer.replica.record(key);
-      if (record) return record;
-      const message = `The message of checkpoint "${named}" is not there.`;
-      throw new ContextError('message-not-found', message, { details: { checkpoint: named, key } });
-    };
+    const find = (): MessageRecord => this.#writer.view.message(this.#checkpoint(name).key);
     return this.#branchAt('restore', find, pending, name);
   }
 
@@ -307,12 +301,10 @@ export class Tree {
   async deleteBranch(pending: readonly Pending[], nameOrId: string): Promise<void> {
     const { desk, replica, view } = this.#writer;
     const { id, name, saved } = await this.#writer.inTurn(async () => {
-      const shown = this.#toDelete(nameOrId);
-      if (shown.id === view.active.id) await view.foresee(shown.next, null);
-      // The chat of this branch may be deleted by now.
       const { id, way, next } = this.#toDelete(nameOrId);
-      const isShown = id === view.active.id;
       const { chat } = replica.chat.ends.get(way.record) as EndsRecord;
+      const isShown = id === view.active.id;
+      if (isShown) await view.foresee(next, null);
       const value: DeletionValue = { on: true, at: replica.now() };
       // A later message brings the branch back, unless it grows here.
       const key = replica.own.has(way.head ?? '') ? way.head : spokenAt(replica.chat, way.head);

@@ -40,53 +40,51 @@ export class Turns {
     expectIds(options);
     const start = performance.now();
     const { streams, view } = this.#writer;
+    const { key = `key:${createId()}`, id = createId(), answer } = options;
     // Only one tab at a time may begin a new answer to a saved question.
-    const mayBeAgain = options.answer === undefined && turn.every(({ id }) => view.find(id) !== undefined);
+    const mayBeAgain = answer === undefined && turn.every((one) => view.find(one.id) !== undefined);
     const isSole = options.isSole === true || mayBeAgain;
-    const ask = async () => {
-      const asked = await this.#writer.inTurn(() => this.#ask(turn, options, isSole));
-      await asked.written.saved.catch((error: unknown) => {
-        streams.end(asked.key);
+    const ask = async (): Promise<Stream> => {
+      try {
+        const asked = await this.#writer.inTurn(() => this.#ask(turn, options, { key, id, answer }, isSole));
+        await asked.saved;
+        return asked.stream;
+      } catch (error) {
+        streams.end(key);
         throw error;
-      });
-      return asked;
+      }
     };
-    const { id, key, stream } = await (isSole ? streams.alone(TURN, ask) : ask());
+    const stream = await (isSole ? streams.alone(TURN, ask) : ask());
     this.#tell('start', key, 'streaming', stream, start);
     return id;
   }
 
-  async #ask(turn: readonly UIMessage[], options: AskOptions, isSole: boolean) {
+  async #ask(turn: readonly UIMessage[], options: AskOptions, answer: Reserved, isSole: boolean) {
     const { desk, streams, view } = this.#writer;
+    const { key } = answer;
     await this.#writer.recover();
     const branch = view.branchToWrite(options.branch);
     const isShown = branch.id === view.active.id || isDeleted(branch);
-    const { key = `key:${createId()}`, id = createId() } = options;
     if (isSole) await this.#writer.others.pull();
     let place: Place | undefined = await this.#placeOf(turn, branch, options.parentId);
     if (isSole && place.fresh.length === 0) this.#refuseBeside(place.under);
     const { isFork } = place;
     const handle = isFork ? (options.forkId ?? createId()) : branch.id;
     const stream = await streams.begin(key, handle);
-    try {
-      const show = (): void => {
-        view.use(handle, key);
-        if (isShown) view.show(handle);
-      };
-      const plan = async (): Promise<TurnDelta> => {
-        // What was said at the end of a branch follows what another tab has said there meanwhile.
-        const made = place ?? (await this.#placeOf(turn, branch, isFork ? options.parentId : undefined));
-        place = undefined;
-        return { ...this.#records(made, branch, { key, id, handle, answer: options.answer }), show };
-      };
-      const written = await this.#writer.commitTurn(plan);
-      if (isShown) await this.#writer.show();
-      if (isFork) desk.emit({ type: 'branch', action: 'create', name: view.nameOf(handle), id: handle });
-      return { id, key, stream, written };
-    } catch (error) {
-      streams.end(key);
-      throw error;
-    }
+    const show = (): void => {
+      view.use(handle, key);
+      if (isShown) view.show(handle);
+    };
+    const plan = async (): Promise<TurnDelta> => {
+      // What was said at the end of a branch follows what another tab has said there meanwhile.
+      const made = place ?? (await this.#placeOf(turn, branch, isFork ? options.parentId : undefined));
+      place = undefined;
+      return { ...this.#records(made, branch, handle, answer), show };
+    };
+    const { saved } = await this.#writer.commitTurn(plan);
+    if (isShown) await this.#writer.show();
+    if (isFork) desk.emit({ type: 'branch', action: 'create', name: view.nameOf(handle), id: handle });
+    return { stream, saved };
   }
 
   /** The place of a turn: which of its messages are new, and which message they follow. */
@@ -135,7 +133,8 @@ export class Turns {
     return isOfBranch || this.#says(known, message) ? known.parent : view.headOf(branch);
   }
 
-  #records({ under, fresh, isFork }: Place, branch: Handle, answer: Reserved): TurnDelta {
+  #records(place: Place, branch: Handle, handle: string, { key, id, answer }: Reserved): TurnDelta {
+    const { under, fresh, isFork } = place;
     const { replica } = this.#writer;
     const { chat, marks } = this.#writer.chatOf(under);
     const messages: MessageRecord[] = [];
@@ -145,8 +144,7 @@ export class Turns {
       messages.push(made);
       parent = made.key;
     }
-    const { key, id, handle } = answer;
-    const body = normaliseMessage({ ...(answer.answer ?? { parts: [] }), id, role: 'assistant' });
+    const body = normaliseMessage({ ...(answer ?? { parts: [] }), id, role: 'assistant' });
     messages.push(replica.message(body, { parent, chat }, 'streaming', { key }));
     const record = isFork ? undefined : branch.record;
     if (record !== undefined)
@@ -314,10 +312,10 @@ interface Place {
   readonly isFork: boolean;
 }
 
+/** The answer that is reserved for a turn, and what it begins with. */
 interface Reserved {
   readonly key: string;
   readonly id: string;
-  readonly handle: string;
   readonly answer: UIMessage | undefined;
 }
 
