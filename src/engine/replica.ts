@@ -31,6 +31,8 @@ import type { Body, ChatRecords } from '../store/store.ts';
  * A streaming message that no tab holds was cut off. It reads as interrupted, and the next write of this page stores that.
  */
 export class Replica {
+  /** The author of what this page writes. */
+  readonly by: string = createId();
   chat: ChatValue = createChat();
   branches: Branches = new Branches(this.chat);
   /** The number of the last change of the database that was read. */
@@ -53,13 +55,7 @@ export class Replica {
   #reach: Reach | undefined;
   /** The branches that {@link reach} has walked. */
   #walked: readonly Way[] = [];
-  #by: string | undefined;
   #moment = 0;
-
-  /** The author id of this page, drawn with the first write: rendering on a server must draw nothing random. */
-  get by(): string {
-    return (this.#by ??= createId());
-  }
 
   /** The current time, but later than all known times, whatever the clock says. */
   now(): number {

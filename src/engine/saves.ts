@@ -68,7 +68,7 @@ export class Saves {
       const record = isMessage ? onChain(content.message.id) : (last ??= this.#lastAnswer(head));
       if (record) compared.push(record.key);
     }
-    await view.loadBodies(compared);
+    if (compared.length > 0) await view.loadBodies(compared);
     const answer = last && { body: replica.body(last.key), isReplaceable: this.#isReplaceable(last) };
     let run: Run = { parent: head, branch: view.at === null ? 'none' : 'new', messages: [] };
     let isFork = false;
