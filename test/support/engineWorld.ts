@@ -756,10 +756,13 @@ export class EngineTab {
       const before = this.engine.message(key);
       if (!before) return;
       const words = { ...before, parts: [{ type: 'text' as const, text }] };
-      // A draft counts until the end of the answer, which says what it was.
-      const isDraft = this.engine.status(key) === 'streaming';
-      if (this.#random() < 0.5) await this.engine.updateMessage(key, () => words);
-      else await this.engine.updateMessage(key, words);
+      // A draft counts until the end of the answer, which says what it was. An answer may go on before its words are changed.
+      let isDraft = this.engine.status(key) === 'streaming';
+      const change = (): typeof words => {
+        isDraft = this.engine.status(key) === 'streaming';
+        return words;
+      };
+      await this.engine.updateMessage(key, this.#random() < 0.5 ? change : words);
       if (!isDraft) this.#told(key, text);
     });
   }
