@@ -23,26 +23,23 @@ import type { ContextEngineOptions } from './options.ts';
 import { placeFragments, type FragmentOrigin } from './origin.ts';
 import { FIRST_BRANCH, type ContextEvent, type EngineState } from './state.ts';
 
-/** A message that waits for `save()`; `freshId`: the id of the new message, if a `last-assistant` fragment makes one. */
-export type PendingMessage = { readonly persist: boolean } & (
-  | { readonly kind: 'message'; readonly message: UIMessage }
-  | { readonly kind: 'last-assistant'; readonly text: string; readonly freshId: string }
-);
-
-/** An item of the pending lane: the fragment as the state shows it, and the message that it will be saved as. */
-export interface Pending {
-  readonly original: ContextFragment;
-  readonly fragment: ContextFragment;
-  readonly content: PendingMessage;
+/** An item of the pending lane: a fragment, and the message that it will be saved as. */
+export interface Pending extends Copied {
+  readonly message: UIMessage;
+  readonly persist: boolean;
+  /** Whether it is new content of the last answer, and a message of its own only where there is none. */
+  readonly isLast: boolean;
 }
 
 /** The pending form of a message fragment. Throws `invalid-messages` for a fragment that holds no valid message. */
-export function pendingOf({ original, copy: fragment }: Copied): Pending {
-  const persist = fragment.persist !== false;
-  const content: PendingMessage = isLazyFragment(fragment)
-    ? { kind: 'last-assistant', text: fragment[LAZY_ID].content, persist, freshId: createId() }
-    : { kind: 'message', message: messageOf(fragment), persist };
-  return { original, fragment, content };
+export function pendingOf({ original, copy }: Copied): Pending {
+  const isLast = isLazyFragment(copy);
+  const message = isLast ? answerOf(copy[LAZY_ID].content) : messageOf(copy);
+  return { original, copy, message, persist: copy.persist !== false, isLast };
+}
+
+function answerOf(text: string): UIMessage {
+  return { id: createId(), role: 'assistant', parts: [{ type: 'text', text }] };
 }
 
 /** An event before `emit()` adds its time and duration. */
@@ -107,7 +104,7 @@ export class Desk {
   /** The only way to change the state: sets these slices of the chat, and those that the desk holds, at once. */
   publish(ofChat: Partial<EngineState> = {}): void {
     const before = this.state.getState();
-    const pending = this.pending.map(({ fragment }) => fragment);
+    const pending = this.pending.map(({ copy }) => copy);
     const next: EngineState = {
       ...before,
       pending: keepIfSame(before.pending, pending),

@@ -68,8 +68,8 @@ export class Face {
 
   /** Removes fragments and pending messages: those with this id, or this very fragment. */
   unset(idOrFragment: string | ContextFragment): this {
-    const is = ({ fragment, original }: Pending): boolean =>
-      original === idOrFragment || (typeof idOrFragment === 'string' && fragment.id === idOrFragment);
+    const is = ({ copy, original }: Pending): boolean =>
+      original === idOrFragment || (typeof idOrFragment === 'string' && copy.id === idOrFragment);
     this.desk.pending = this.desk.pending.filter((pending) => !is(pending));
     this.desk.prompt.remove(idOrFragment);
     this.desk.publish();

@@ -19,7 +19,7 @@ import type { Writer } from './writer.ts';
  */
 export class History {
   readonly #writer: Writer;
-  #entries: readonly Entry[];
+  entries: readonly Entry[];
   /** The last result of `list()`, and what it was made from. */
   #listed: {
     readonly entries?: readonly Entry[];
@@ -30,18 +30,14 @@ export class History {
   /** `local` is what an earlier run kept. */
   constructor(writer: Writer, local: StoreDelta['local']) {
     this.#writer = writer;
-    this.#entries = Object.entries(local ?? {})
+    this.entries = Object.entries(local ?? {})
       .filter(([name]) => name.startsWith(OPERATION))
       .flatMap(([, entry]) => (isEntry(entry) ? entry : []))
       .toSorted((a, b) => a.at - b.at || (a.id < b.id ? -1 : 1));
   }
 
-  get entries(): readonly Entry[] {
-    return this.#entries;
-  }
-
   toLocal(): Record<string, unknown> {
-    return Object.fromEntries(this.#entries.map((entry) => [OPERATION + entry.id, entry]));
+    return Object.fromEntries(this.entries.map((entry) => [OPERATION + entry.id, entry]));
   }
 
   /** Enters an operation; gives the local records that keep it. What was undone can't be redone any more. */
@@ -59,11 +55,11 @@ export class History {
       state: 'done',
       isSwitch,
     };
-    const gone = this.#entries.filter(({ state }) => state === 'undone');
-    const kept = this.#entries.filter(({ state }) => state !== 'undone').map((one) => takenOver(one, gone));
+    const gone = this.entries.filter(({ state }) => state === 'undone');
+    const kept = this.entries.filter(({ state }) => state !== 'undone').map((one) => takenOver(one, gone));
     const old = kept.slice(0, Math.max(0, kept.length + 1 - LIMIT));
-    const changed = kept.filter((one) => !this.#entries.includes(one));
-    this.#entries = [...kept.slice(old.length), entry];
+    const changed = kept.filter((one) => !this.entries.includes(one));
+    this.entries = [...kept.slice(old.length), entry];
     const removed = [...gone, ...old].map(({ id }) => [OPERATION + id, undefined]);
     const put = [...changed, entry].map((one) => [OPERATION + one.id, one]);
     return { ...Object.fromEntries(put), ...Object.fromEntries(removed) };
@@ -73,22 +69,22 @@ export class History {
   list(): readonly Operation[] {
     const { revision } = this.#writer.replica;
     const { entries, revision: before, operations } = this.#listed;
-    if (entries === this.#entries && before === revision) return operations;
-    const next = this.#entries.map((entry): Operation => {
+    if (entries === this.entries && before === revision) return operations;
+    const next = this.entries.map((entry): Operation => {
       const { id, at, by, kind, label, shown } = entry;
       const state = entry.state === 'undone' ? 'undone' : this.#isOvertaken(entry) ? 'overtaken' : 'undoable';
       return { id, at, by, kind, label, shown, state };
     });
-    this.#listed = { entries: this.#entries, revision, operations: keepSame(operations, next) };
+    this.#listed = { entries: this.entries, revision, operations: keepSame(operations, next) };
     return this.#listed.operations;
   }
 
   undo(): Promise<Operation | undefined> {
-    return this.#turn(() => this.#entries.findLast(({ state }) => state !== 'undone'), 'undone');
+    return this.#turn(() => this.entries.findLast(({ state }) => state !== 'undone'), 'undone');
   }
 
   redo(): Promise<Operation | undefined> {
-    return this.#turn(() => this.#entries.find(({ state }) => state === 'undone'), 'done');
+    return this.#turn(() => this.entries.find(({ state }) => state === 'undone'), 'done');
   }
 
   async #turn(find: () => Entry | undefined, state: Entry['state']): Promise<Operation | undefined> {
@@ -118,7 +114,7 @@ export class History {
       const isShown = isOnlyLeft && view.active.record === recordOf(entry.undo[0]?.id ?? '');
       const shown = [left, target] as const;
       const next: Entry = { ...entry, undo, state, isOnlyLeft, shown, turnedAt: replica.now() };
-      this.#entries = this.#entries.map((one) => (one.id === entry.id ? next : one));
+      this.entries = this.entries.map((one) => (one.id === entry.id ? next : one));
       const local = { [OPERATION + entry.id]: next };
       const show = (): void => {
         view.sync();
@@ -155,7 +151,7 @@ export class History {
   #isOvertaken({ undo }: Entry): boolean {
     return undo.some(({ id }) => {
       const version = versionOf(this.#writer.replica.chat.marks.get(id));
-      return !this.#entries.some((entry) => wroteOf(entry, id) === version);
+      return !this.entries.some((entry) => wroteOf(entry, id) === version);
     });
   }
 

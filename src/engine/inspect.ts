@@ -1,14 +1,14 @@
 import type { UIMessage } from 'ai';
-import { ContextError, isContextError, isRecord, readFrom, reasonOf } from '../errors.ts';
-import { isLazyFragment, LAZY_ID, type ContextFragment } from '../fragment/fragment.ts';
-import { checkMessage, messageOf } from '../fragment/message.ts';
+import { ContextError, isContextError, readFrom, reasonOf } from '../errors.ts';
+import { isRecord, type ContextFragment } from '../fragment/fragment.ts';
+import { checkMessage } from '../fragment/message.ts';
 import type { GraphData } from '../graph/visualize.ts';
 import type { ContextRenderer } from '../render/renderer.ts';
 import { countAhead, isBatch, type BatchTokenizer } from '../tokens/count.ts';
 import { estimatePrompt, type EstimateResult } from '../tokens/estimate.ts';
 import { findModel } from '../tokens/models.ts';
 import { estimateTokenizer, type Tokenizer } from '../tokens/tokenizer.ts';
-import { expectOption, expectRenderer, splitLanes } from './desk.ts';
+import { expectOption, expectRenderer, pendingOf, splitLanes } from './desk.ts';
 import { plainContent } from '../fragment/plain.ts';
 import { loadedFragments, renderedBy } from './prompt.ts';
 import type { Writer } from './writer.ts';
@@ -112,9 +112,7 @@ function refuse({ name }: ContextFragment, cause: unknown): never {
 /** A subject with other fragments; messages among them count as messages. */
 function withFragments(subject: Subject, given: readonly ContextFragment[]): Subject {
   const { messages, context } = splitLanes(given);
-  const more = messages.map(({ copy }) =>
-    isLazyFragment(copy) ? answerOf(copy[LAZY_ID].content) : messageOf(copy),
-  );
+  const more = messages.map((one) => pendingOf(one).message);
   const fragments = context.map(({ copy }) => copy);
   return { ...subject, fragments, messages: [...subject.messages, ...more] };
 }
@@ -144,9 +142,7 @@ export async function inspectChat(
         const { id, name } = one;
         return { ...(id === undefined ? {} : { id }), name, data: plainContent(one) };
       }),
-      pending: pending.map(({ content }) =>
-        content.kind === 'message' ? content.message : answerOf(content.text),
-      ),
+      pending: pending.map(({ message, isLast }) => (isLast ? { ...message, id: LAST } : message)),
       persisted: persisted.map(withoutBytes),
     },
     graph,
@@ -250,7 +246,5 @@ function renderTogether(pieces: readonly Piece[], renderer: ContextRenderer): st
   }
 }
 
-/** The message of `lastAssistantMessage()`, whose place is not known yet. */
-function answerOf(text: string): UIMessage {
-  return { id: 'last-assistant', role: 'assistant', parts: [{ type: 'text', text }] };
-}
+/** The id of the message of `lastAssistantMessage()`, whose place is not known yet. */
+const LAST = 'last-assistant';

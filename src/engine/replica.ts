@@ -257,7 +257,7 @@ export class Replica {
       if (version.rev !== rev || version.by !== by) continue;
       if (isDraft) {
         const before = this.#growing.get(key)?.message;
-        this.#growing.set(key, this.#growth(key, before && sameJson(before, message) ? before : message));
+        this.grow(key, before && sameJson(before, message) ? before : message);
       } else if (version.sum === sum && !version.body) {
         const before = record.versions.findLast(({ body }) => body && sameJson(body, message))?.body;
         const versions = [{ ...version, body: before ?? message }];
@@ -266,14 +266,11 @@ export class Replica {
     }
   }
 
-  #growth(key: string, message: UIMessage): Growth {
-    const { rev, by } = shownVersion(this.record(key) as MessageRecord);
-    return { id: message.id, rev, by, message, parts: message.parts.length, preview: previewOf(message) };
-  }
-
-  /** Notes new words of a message that grows here. */
+  /** Notes new words of a growing message. */
   grow(key: string, message: UIMessage): void {
-    this.#growing.set(key, this.#growth(key, message));
+    const { rev, by } = shownVersion(this.record(key) as MessageRecord);
+    const { id, parts } = message;
+    this.#growing.set(key, { id, rev, by, message, parts: parts.length, preview: previewOf(message) });
     this.revision += 1;
   }
 

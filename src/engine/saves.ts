@@ -1,11 +1,10 @@
 import type { UIMessage } from 'ai';
 import { isContextError } from '../errors.ts';
-import type { ContextFragment } from '../fragment/fragment.ts';
 import { createId } from '../fragment/id.ts';
 import { childrenOf, holds, upward, type EndsRecord, type Mark, type MessageRecord } from '../graph/graph.ts';
 import { markId, marksOfKind, type CheckpointValue } from '../graph/marks.ts';
+import type { Pending } from './desk.ts';
 import { sameContent } from '../graph/same.ts';
-import type { Pending, PendingMessage } from './desk.ts';
 import type { Handle } from './handles.ts';
 import type { SaveResult } from './options.ts';
 import type { TurnDelta, Writer } from './writer.ts';
@@ -63,9 +62,8 @@ export class Saves {
     };
     let last: MessageRecord | undefined;
     const compared: string[] = [];
-    for (const { content } of given) {
-      const isMessage = content.kind === 'message';
-      const record = isMessage ? onChain(content.message.id) : (last ??= this.#lastAnswer(head));
+    for (const { isLast, message } of given) {
+      const record = isLast ? (last ??= this.#lastAnswer(head)) : onChain(message.id);
       if (record) compared.push(record.key);
     }
     if (compared.length > 0) await view.loadBodies(compared);
@@ -107,7 +105,7 @@ export class Saves {
     for (const one of asked) {
       const { item } = one;
       const ofPrompt = one === asked.at(-1) ? this.#writer.desk.prompt.list() : [];
-      item.message = await this.#writer.folded(one, [item.fragment, ...ofPrompt]);
+      item.message = await this.#writer.folded(one, [item.copy, ...ofPrompt]);
     }
     return { runs, replaced };
   }
@@ -250,11 +248,8 @@ export interface Asked {
 }
 
 /** A pending message whose content is known. */
-interface Item {
+interface Item extends Omit<Pending, 'message'> {
   message: UIMessage;
-  readonly persist: boolean;
-  /** Its fragment, which may have reminders. */
-  readonly fragment: ContextFragment;
   /** New content of the last answer: it is replaced if nothing refers to it, rather than forked. */
   readonly overwrites: boolean;
 }
@@ -269,11 +264,8 @@ interface LastAnswer {
 function settledOf(given: readonly Pending[], answer: LastAnswer | undefined): Item[] {
   const settled: Item[] = [];
   const places = new Map<string, number>();
-  for (const { content, fragment } of given) {
-    const next =
-      content.kind === 'message'
-        ? { ...content, fragment, overwrites: false }
-        : { fragment, ...resolveLast(content, settled.at(-1), answer) };
+  for (const one of given) {
+    const next = one.isLast ? withLast(one, settled.at(-1), answer) : { ...one, overwrites: false };
     const at = places.get(next.message.id) ?? settled.length;
     places.set(next.message.id, at);
     settled[at] = next;
@@ -285,14 +277,10 @@ function settledOf(given: readonly Pending[], answer: LastAnswer | undefined): I
  * The message that `lastAssistantMessage()` refers to: the newest pending answer, a new answer behind a pending question, or
  * the last one.
  */
-function resolveLast(
-  { text, freshId, persist }: Extract<PendingMessage, { readonly kind: 'last-assistant' }>,
-  pending: Item | undefined,
-  answer: LastAnswer | undefined,
-): Omit<Item, 'fragment'> {
-  const parts: UIMessage['parts'] = [{ type: 'text', text }];
-  if (pending?.message.role === 'assistant') return { ...pending, message: { ...pending.message, parts } };
-  const body = pending?.message.role === 'user' ? undefined : answer?.body;
-  const message: UIMessage = body ? { ...body, parts } : { id: freshId, role: 'assistant', parts };
-  return { message, persist, overwrites: body !== undefined && answer?.isReplaceable === true };
+function withLast(one: Pending, before: Item | undefined, answer: LastAnswer | undefined): Item {
+  const { parts } = one.message;
+  if (before?.message.role === 'assistant') return { ...before, message: { ...before.message, parts } };
+  const body = before?.message.role === 'user' ? undefined : answer?.body;
+  const message = body ? { ...body, parts } : one.message;
+  return { ...one, message, overwrites: body !== undefined && answer?.isReplaceable === true };
 }

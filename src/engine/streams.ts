@@ -144,11 +144,11 @@ export class Streams {
     desk.emit({ type: 'stream', phase: 'draft', branch, id, status: 'streaming' });
   }
 
-  /** Drafts words durably. Resolves to false where the disk refuses. */
-  async keep(key: string, message: UIMessage, stream: Stream): Promise<boolean> {
+  /** Drafts words durably, if the disk does not refuse. */
+  async keep(key: string, message: UIMessage, stream: Stream): Promise<void> {
     stopDrafts(stream, message);
     this.#grow(key, message);
-    return this.#keep(key, stream, message, { isDurable: true });
+    await this.#keep(key, stream, message, { isDurable: true });
   }
 
   /**
@@ -164,20 +164,17 @@ export class Streams {
       if (stream.latest) void this.#keep(key, stream, stream.latest, { isLeaving: true });
   }
 
-  /** Writes a draft. Resolves to false where the disk refuses: nothing is lost, because the turn's end is written durably. */
-  async #keep(key: string, stream: Stream, message: UIMessage, options?: DraftOptions): Promise<boolean> {
-    const record = this.#writer.replica.record(key);
-    if (!record) return false;
+  /** Writes a draft. If the disk refuses, nothing is lost, because the turn's end is written durably. */
+  async #keep(key: string, stream: Stream, message: UIMessage, options?: DraftOptions): Promise<void> {
+    const { desk, replica } = this.#writer;
+    const record = replica.record(key);
+    if (!record) return;
     const { rev, by } = shownVersion(record);
     const { seq } = record;
     const draft = { key, rev, by, message, ...(seq === undefined ? {} : { seq }) };
-    try {
-      await this.#writer.desk.store.saveDraft(this.#writer.desk.chatId, draft, options);
-      if (stream.latest === message) stream.latest = undefined;
-      return true;
-    } catch {
-      return false;
-    }
+    const write = desk.store.saveDraft(desk.chatId, draft, options);
+    const isWritten = await write.then(() => true).catch(() => false);
+    if (isWritten && stream.latest === message) stream.latest = undefined;
   }
 }
 

@@ -17,7 +17,7 @@ import { expectOption, type Pending } from './desk.ts';
 import { expectName, type AddOptions, type MessageContent } from './options.ts';
 import type { BranchInfo, CheckpointInfo } from './state.ts';
 import { History, type Operation } from './history.ts';
-import type { StoreDelta } from '../store/store.ts';
+import type { LocalRecords } from '../store/store.ts';
 import { messageNotFound, type Handle } from './handles.ts';
 import type { Writer } from './writer.ts';
 
@@ -30,7 +30,7 @@ export class Tree {
   readonly history: History;
 
   /** `local` is what an earlier run kept of the operation log. */
-  constructor(writer: Writer, local: StoreDelta['local']) {
+  constructor(writer: Writer, local: LocalRecords | undefined) {
     this.#writer = writer;
     this.history = new History(writer, local);
   }
@@ -78,34 +78,28 @@ export class Tree {
   ): Promise<BranchInfo> {
     const { desk, view } = this.#writer;
     const { info } = await this.#make(async () => {
-      const record = find();
-      const from = view.active.id;
-      const shows = leaving !== undefined;
-      const empty = this.#emptyAt(record.key, shows ? undefined : from);
+      const { key, chat } = find();
+      const from = view.active;
+      const empty = this.#emptyAt(key, leaving ? undefined : from.id);
       const id = empty?.id ?? createId();
-      const { key } = record;
-      const made = empty ? undefined : this.#writer.newBranch(key, record.chat, view.nameOf(from), id);
+      const made = empty ? undefined : this.#writer.newBranch(key, chat, view.nameOf(from.id), id);
+      const undo = made ? [{ id: markId.deletion(made.record, key), chat, value: { on: true } }] : [];
       const show = (): void => {
-        if (!shows) return;
+        if (!leaving) return;
         desk.drop(leaving);
         view.show(id);
       };
-      const { chat } = record;
-      const deletion = made && markId.deletion(made.record, record.key);
-      const undo = deletion === undefined ? [] : [{ id: deletion, chat, value: { on: true } }];
-      const isDone = made !== undefined || (shows && id !== from);
-      const local = (): Record<string, unknown> =>
-        isDone
-          ? this.history.add({
-              kind,
-              label: checkpoint ?? view.nameOf(id),
-              shown: [view.handle(from)?.key ?? null, view.handle(shows ? id : from)?.key ?? null],
-              isSwitch: shows && id !== from,
-              undo,
-            })
-          : {};
+      const isSwitch = leaving !== undefined && id !== from.id;
+      const add = (): LocalRecords =>
+        this.history.add({
+          kind,
+          label: checkpoint ?? view.nameOf(id),
+          shown: [from.key, view.active.key],
+          isSwitch,
+          undo,
+        });
       const delta = made && { ends: made.ends, marks: made.marks };
-      const { saved } = this.#writer.commit({ ...delta, local, show });
+      const { saved } = this.#writer.commit({ ...delta, show, local: made || isSwitch ? add : undefined });
       return { id, info: view.infoOf(view.handle(id) as Handle), isNew: made !== undefined, saved };
     });
     return info;
@@ -228,24 +222,22 @@ export class Tree {
         : this.#writer.longer(record, end, chat);
       const shorter = known?.way && parent !== null ? this.#asBefore(known.way, parent, end) : undefined;
       const undo = shorter?.undo ?? [{ id: markId.deletion(branch.record, end), chat, value: { on: true } }];
-      const from = view.active.key;
-      const local = (): Record<string, unknown> =>
-        base === undefined
-          ? {}
-          : this.history.add({
-              kind: 'add',
-              label: view.nameOf(id),
-              shown: [from, end],
-              isSwitch: true,
-              undo,
-              marks: shorter?.marks ?? [],
-            });
-      const delta = {
+      const shown = [view.active.key, end] as const;
+      const add = (): LocalRecords =>
+        this.history.add({
+          kind: 'add',
+          label: view.nameOf(id),
+          shown,
+          isSwitch: true,
+          undo,
+          marks: shorter?.marks ?? [],
+        });
+      const { saved } = this.#writer.commit({
         messages: made,
         ends: [...branch.ends, ...(shorter?.ends ?? [])],
         marks: [...marks, ...branch.marks, ...(shorter?.marks ?? [])],
-      };
-      const { saved } = this.#writer.commit({ ...delta, local });
+        local: base === undefined ? undefined : add,
+      });
       return { id, isNew, saved };
     });
     return view.infoOf(view.handle(id) as Handle);

@@ -14,7 +14,7 @@ export const PAGE = 200;
 
 /** What is shown of a chat: the loaded end of the active chain, and behind it what another tab writes. */
 export class View extends Handles {
-  #shown: Shown = { head: null, keys: [], from: 0 };
+  #shown: Shown = { keys: [], from: 0 };
   /** Whether bodies that are to be shown have to be loaded first. */
   isMissing = false;
   /** Messages whose bodies were not found, and are not asked for again. */
@@ -70,11 +70,12 @@ export class View extends Handles {
     const isAll = shared === this.#shown.keys.length && added.length === 0;
     const keys = isAll ? this.#shown.keys : [...this.#shown.keys.slice(0, shared), ...added];
     const kept = this.#shown.from < shared ? this.#shown.from : Math.max(0, keys.length - PAGE);
-    return { head, keys, from: Math.min(kept, Math.max(0, keys.length - count)) };
+    return { keys, from: Math.min(kept, Math.max(0, keys.length - count)) };
   }
 
   slices(before: EngineState): Partial<EngineState> {
-    const next = this.#next(this.head(), 0);
+    const head = this.head();
+    const next = this.#next(head, 0);
     const behind = this.#foreignBehind();
     const messages = this.#messagesOf(next.keys.slice(next.from), behind);
     const remote = this.#messagesOf(behind, behind);
@@ -85,8 +86,8 @@ export class View extends Handles {
     return {
       branch: this.nameOf(this.active.id),
       branchId: this.active.id,
-      headMessageId: this.replica.idOf(next.head) ?? undefined,
-      headKey: next.head ?? undefined,
+      headMessageId: this.replica.idOf(head) ?? undefined,
+      headKey: head ?? undefined,
       detached: this.at !== null && this.at !== this.active.key,
       branches: keepSame(before.branches, this.branches()),
       messages: keepIfSame(before.messages, messages),
@@ -160,13 +161,12 @@ const silent = new WeakMap<MessageRecord, UIMessage>();
 
 /** The shown chain: all of its keys, first to last, and the index of the first loaded message. */
 interface Shown {
-  readonly head: string | null;
   readonly keys: readonly string[];
   readonly from: number;
 }
 
 /** The chain of a head: the length of the beginning that it shares with a known chain, and the keys behind that. */
-function chainTo(chat: ChatValue, head: string | null, known: readonly string[]): Chain {
+function chainTo(chat: ChatValue, head: string | null, known: readonly string[]) {
   const added: string[] = [];
   let shared = 0;
   for (const { key } of upward(chat, head)) {
@@ -176,11 +176,6 @@ function chainTo(chat: ChatValue, head: string | null, known: readonly string[])
     added.push(key);
   }
   return { shared, added: added.toReversed() };
-}
-
-interface Chain {
-  readonly shared: number;
-  readonly added: readonly string[];
 }
 
 // ------------------------------------------------------------------ what a model reads

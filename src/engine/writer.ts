@@ -280,7 +280,7 @@ export class Writer {
 export interface Change extends Partial<ChatDelta> {
   /** Shows it, once it is joined. */
   readonly show?: () => void;
-  readonly local?: LocalRecords | (() => LocalRecords);
+  readonly local?: LocalRecords | (() => LocalRecords) | undefined;
 }
 
 /** What makes a branch, or a branch longer, and the id of its record. */

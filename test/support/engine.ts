@@ -105,11 +105,7 @@ export async function put(
   const made: MessageRecord[] = [];
   for (const body of messages) {
     const version = { ...replica.version({ ...body, parts: [] }, 'complete', 1), status, body };
-    const message = replica.message(
-      { ...body, parts: [] },
-      { parent, at: replica.now() + made.length, chat },
-      status,
-    );
+    const message = replica.message({ ...body, parts: [] }, { parent, chat }, status);
     made.push({ ...message, versions: [{ ...version, sum: sumOfBody(body), parts: body.parts.length }] });
     parent = message.key;
   }
