@@ -56,9 +56,11 @@ export class Handles {
     for (const handle of this.#handles.values()) if (handle.way) this.#ofWay.set(handle.way.id, handle);
     this.live = [];
     for (const { id } of branches.live) this.live.push(this.#ofWay.get(id) as Handle);
-    // An answer that grows here is shown to its end, even on a deleted branch.
-    for (const [handle] of before)
-      if (isDeleted(handle) && !this.#mayFollow(handle)) handle.way = this.#bestOf(handle, branches.deleted);
+    for (const [handle] of before) {
+      handle.isGone = !handle.way && handle.record !== undefined;
+      // An answer that grows here is shown to its end, even on a deleted branch.
+      if (handle.isGone && !this.#mayFollow(handle)) handle.way = this.#bestOf(handle, branches.deleted);
+    }
     for (const handle of this.#handles.values()) if (handle.way) this.#follow(handle, handle.way);
     if (this.at === active.key || !this.replica.record(this.at)) this.at = null;
     if (!active.way && this.#mayFollow(active)) this.active = this.lastUsed()[0] ?? active;
@@ -128,7 +130,7 @@ export class Handles {
     const from = before.way?.fork === null ? before.way.name : name;
     if (from !== name && used > 0 && way.fork !== null)
       this.desk.emit({ type: 'conflict', policy: 'fork', from, to: name, toId: id });
-    if (!isDeleted(before) || isDeleted(handle)) return;
+    if (!before.isGone || handle.isGone) return;
     const { chat } = this.replica;
     const isOn = (mark: string): boolean => Object(chat.marks.get(mark)?.value).on === true;
     const hasGrown = [...(chat.marksOf.get(way.record) ?? [])].some(isOn);
@@ -219,7 +221,7 @@ export class Handles {
    */
   branchToWrite(nameOrId: string | undefined): Handle {
     const handle = this.#handles.get(nameOrId ?? '');
-    if (!handle || !isDeleted(handle)) return this.branchOrActive(nameOrId);
+    if (!handle?.isGone) return this.branchOrActive(nameOrId);
     const way = this.#bestOf(handle, this.replica.branches.deleted);
     return way?.deleted && way.deleted.by !== this.replica.by ? handle : this.branchOrActive(nameOrId);
   }
@@ -277,11 +279,8 @@ export interface Handle {
   way: Way | undefined;
   /** A counter that grows with each use; 0 for never. */
   used: number;
-}
-
-/** Whether the branch of a handle was deleted. */
-export function isDeleted({ record, way }: Handle): boolean {
-  return record !== undefined && (!way || way.deleted !== undefined);
+  /** Whether its branch was deleted. */
+  isGone: boolean;
 }
 
 function byUse(a: Handle, b: Handle): number {
@@ -297,7 +296,7 @@ interface StoredView {
 }
 
 function newHandle(id: string): Handle {
-  return { id, key: null, record: undefined, way: undefined, used: 0 };
+  return { id, key: null, record: undefined, way: undefined, used: 0, isGone: false };
 }
 
 /** The error for an unknown message. */

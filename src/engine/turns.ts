@@ -16,7 +16,7 @@ import { markId } from '../graph/marks.ts';
 import { withCall, type CallFacts } from './calls.ts';
 import { expectIds, expectStatus, type AskOptions } from './options.ts';
 import { stillWritten, stopDrafts, type Stream } from './streams.ts';
-import { isDeleted, messageNotFound, type Handle } from './handles.ts';
+import { messageNotFound, type Handle } from './handles.ts';
 import type { TurnDelta, Writer } from './writer.ts';
 
 /**
@@ -64,7 +64,7 @@ export class Turns {
     const { key } = answer;
     await this.#writer.recover();
     const branch = view.branchToWrite(options.branch);
-    const isShown = branch.id === view.active.id || isDeleted(branch);
+    const isShown = branch.id === view.active.id || branch.isGone;
     if (isSole) await this.#writer.others.pull();
     let place: Place | undefined = await this.#placeOf(turn, branch, options.parentId);
     if (isSole && place.fresh.length === 0) this.#refuseBeside(place.under);

@@ -31,6 +31,14 @@ describe('before anything is read', () => {
 });
 
 describe('rewind()', () => {
+  test('is told as one new branch', async () => {
+    const { engine } = await chat('q1', 'a1');
+    const told: unknown[] = [];
+    engine.subscribe((event) => event.type === 'branch' && told.push([event.action, event.name]));
+    await engine.rewind('q1');
+    expect(told).toEqual([['create', 'main-v2']]);
+  });
+
   test('makes a branch that ends at the message and shows it', async () => {
     const { engine, shown, branches } = await chat('q1', 'a1');
     expect(await engine.rewind('q1')).toMatchObject({
