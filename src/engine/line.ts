@@ -1,5 +1,5 @@
 import { ContextError, isContextError, refuseToLoad } from '../errors.ts';
-import type { ChatDelta } from '../graph/graph.ts';
+import type { ChatDelta, MessageRecord, Version } from '../graph/graph.ts';
 import { kindOf } from '../graph/marks.ts';
 import { vouched } from '../store/door.ts';
 import type { CommitOptions, LocalRecords, StoreDelta } from '../store/store.ts';
@@ -21,6 +21,8 @@ export class Line {
   #waiting: Waiting = EMPTY;
   /** What the running commit takes along. */
   sending: Waiting | undefined;
+  /** Versions that are durable: a message that is revised often is not sent with all of them. */
+  readonly #saved: WeakSet<Version> = new WeakSet();
   #isAsked = false;
   #hasSaved = false;
   #refusal: ContextError | undefined;
@@ -144,7 +146,9 @@ export class Line {
     const delta = this.#deltaOf(sending);
     if (this.#lost > 0) return this.#writeWhole();
     try {
-      this.#writer.others.take(await store.commit(chatId, delta, this.#options));
+      const records = await store.commit(chatId, delta, this.#options);
+      for (const { versions } of delta.messages) for (const version of versions) this.#saved.add(version);
+      this.#writer.others.take(records);
     } catch (error) {
       if (isContextError(error, 'data-loss')) return this.#writeWhole();
       if (!isContextError(error, 'chat-deleted')) throw error;
@@ -154,13 +158,21 @@ export class Line {
     }
   }
 
-  /** The records. Throws `chat-deleted` where some were dropped with a deleted chat. */
+  /**
+   * The records, without versions that were saved before. Throws `chat-deleted` where some were dropped with a deleted chat.
+   */
   #deltaOf(sending: Waiting): StoreDelta {
-    const { messages, ends, marks } = this.#writer.replica.chat;
+    const { chat } = this.#writer.replica;
+    const messages: MessageRecord[] = [];
+    for (const key of sending.messages) {
+      const record = chat.messages.get(key)?.record;
+      const fresh = record?.versions.filter((version) => !this.#saved.has(version)) ?? [];
+      if (record) messages.push(fresh.length > 0 ? { ...record, versions: fresh } : record);
+    }
     const delta: StoreDelta = {
-      messages: sending.messages.flatMap((key) => messages.get(key)?.record ?? []),
-      ends: sending.ends.flatMap((id) => ends.get(id) ?? []),
-      marks: sending.marks.flatMap((id) => marks.get(id) ?? []),
+      messages,
+      ends: sending.ends.flatMap((id) => chat.ends.get(id) ?? []),
+      marks: sending.marks.flatMap((id) => chat.marks.get(id) ?? []),
       local: sending.local,
     };
     if (sizeOf(delta) < sizeOf(sending)) throw deletedMeanwhile(this.#writer.desk.chatId);

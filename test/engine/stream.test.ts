@@ -123,6 +123,18 @@ test('words that come while an answer ends are a version behind its end, and not
 });
 
 describe('a message that is settled', () => {
+  test('writes one version, however many were written before it', async () => {
+    const { store, engine } = await chat('q1', 'a1');
+    for (const words of ['one', 'two']) await engine.updateMessage('a1', said('a1', words));
+    const writes = vi.spyOn(store, 'commit');
+    await engine.updateMessage('a1', said('a1', 'three'));
+    const [, { messages }] = writes.mock.lastCall ?? ['', { messages: [] }];
+    const bodies = messages.flatMap(({ versions }) => versions.flatMap(({ body }) => body ?? []));
+    expect(texts(bodies)).toBe('three');
+    const kept = await engine.revisions('a1');
+    expect(texts(kept.map((revision) => revision.message))).toBe('a1 > one > two');
+  });
+
   test('takes a tool result and stays settled', async () => {
     const { store, engine } = await chat('q1', 'a1');
     await engine.resolve();
