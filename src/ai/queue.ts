@@ -3,7 +3,6 @@ import { keepIfSame, sameItems } from '../graph/same.ts';
 import { createId } from '../fragment/id.ts';
 import { checkMessage } from '../fragment/message.ts';
 import type { Job } from './jobs.ts';
-import { sameItems } from '../graph/same.ts';
 import { keyOf, withId } from './list.ts';
 import { asJson, waitsForPage } from './message.ts';
 import type { BranchChat } from './branchChat.ts';

@@ -1,6 +1,6 @@
 import type { UIMessage } from 'ai';
-import { ContextError, isContextError, readFrom, reasonOf } from '../errors.ts';
-import { isRecord, type ContextFragment } from '../fragment/fragment.ts';
+import { ContextError, isContextError, isRecord, readFrom, reasonOf } from '../errors.ts';
+import type { ContextFragment } from '../fragment/fragment.ts';
 import { checkMessage } from '../fragment/message.ts';
 import type { GraphData } from '../graph/visualize.ts';
 import type { ContextRenderer } from '../render/renderer.ts';
