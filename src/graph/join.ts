@@ -100,11 +100,20 @@ interface WritableChat extends ChatValue {
 }
 
 /** A {@link LinkedMessage} that may change; one without a depth is not linked yet. */
-interface Link extends LinkedMessage {
+class Link implements LinkedMessage {
   record: MessageRecord;
-  parent: Link | undefined;
-  children: Link[];
-  depth: number;
+  parent: Link | undefined = undefined;
+  depth = 0;
+  /** Nearly every message has one child, and is kept without a list: 100,000 lists take as long as all their links. */
+  next: Link | Link[] | undefined = undefined;
+
+  constructor(record: MessageRecord) {
+    this.record = record;
+  }
+
+  get children(): Link[] {
+    return this.next instanceof Link ? [this.next] : (this.next ?? []);
+  }
 }
 
 /** Joins a message, and adds it to `fresh` if it is to be linked. */
@@ -113,7 +122,7 @@ function joinMessage(chat: WritableChat, record: MessageRecord, joined: Writable
   if (at > chat.lastAt) chat.lastAt = at;
   const known = chat.messages.get(key);
   if (!known) {
-    const made = { record: whole(record), ...UNLINKED };
+    const made = new Link(whole(record));
     chat.messages.set(key, made);
     fresh.push(made);
     if (chat.ids) addIds(chat.ids, made.record);
@@ -131,9 +140,6 @@ function joinMessage(chat: WritableChat, record: MessageRecord, joined: Writable
   if (isMoved) joined.isMoved = true;
   if (isMoved || next.versions !== before.versions) joined.messages.push(key);
 }
-
-/** All messages without children share one list. */
-const UNLINKED: Pick<Link, 'parent' | 'children' | 'depth'> = { parent: undefined, children: [], depth: 0 };
 
 /** The record with its versions in order. */
 function whole(record: MessageRecord): MessageRecord {
@@ -281,6 +287,9 @@ export function canonical(value: unknown): string {
 
 /** Links a message, and first those before it that are not linked. A ring is cut before its oldest message, in every replica. */
 function link(chat: WritableChat, message: Link): void {
+  const parent = chat.messages.get(message.record.parent ?? '');
+  // Usually the parent is linked, and no path is needed.
+  if (message.depth === 0 && parent?.depth !== 0) return attach(chat, message, parent);
   const path: Link[] = [];
   let at: Link | undefined = message;
   for (; at?.depth === 0; at = chat.messages.get(at.record.parent ?? '')) {
@@ -306,7 +315,7 @@ function attach(chat: WritableChat, message: Link, parent: Link | undefined): vo
   const key = message.record.parent;
   message.parent = parent;
   message.depth = (parent?.depth ?? 0) + 1;
-  if (parent) parent.children = inOrder(parent.children, message);
+  if (parent) parent.next = parent.next ? inOrder(parent.children, message) : message;
   else if (key === null || chat.messages.has(key)) chat.first = inOrder(chat.first, message);
   else chat.orphans.set(key, inOrder(chat.orphans.get(key) ?? [], message));
 }
@@ -326,6 +335,7 @@ function inOrder(siblings: Link[], message: Link): Link[] {
 function linkAnew(chat: WritableChat): void {
   chat.first = [];
   chat.orphans.clear();
-  for (const message of chat.messages.values()) Object.assign(message, UNLINKED);
+  for (const message of chat.messages.values())
+    Object.assign(message, { parent: undefined, depth: 0, next: undefined });
   for (const message of chat.messages.values()) link(chat, message);
 }
