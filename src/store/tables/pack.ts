@@ -1,4 +1,4 @@
-import { type Version, sumOfText } from '../../graph/graph.ts';
+import { shownVersion, type Version, sumOfText } from '../../graph/graph.ts';
 import { ContextError } from '../../errors.ts';
 import { columnsOf, type Fields, joined, split, valuesOf } from './columns.ts';
 import {
@@ -111,28 +111,38 @@ function decodeTopology({ text }: StoredTopology): StoredMessage[] | undefined {
     const keys = typeof told === 'string' ? split(told) : told;
     const parents = new Map(jumps);
     const values = valuesOf(fields, keys.length);
-    const ids = take(values, 'id');
-    const roles = take(values, 'role');
-    const chats = take(values, 'chat');
-    const shown = versionsOf(versions, keys.length);
+    const ofVersions = valuesOf(versions, keys.length);
+    const [ids, roles, chats] = take(values, 'id', 'role', 'chat') as string[][];
+    const [bys, statuses, sums, previews] = take(ofVersions, 'by', 'status', 'sum', 'preview') as string[][];
+    const [revs, parts] = take(ofVersions, 'rev', 'parts') as number[][];
     let [seq, at] = [0, 0];
     const messages = keys.map((key, i): StoredMessage => {
       const parent = parents.get(i);
       at += ats[i] ?? 1;
       return {
         key,
-        id: ids[i] as string,
+        id: ids?.[i] as string,
         parent: parent === undefined ? (keys[i - 1] as string) : parent,
-        role: roles[i] as string,
+        role: roles?.[i] as string,
         at,
         createdAt: at + (typeof lags === 'number' ? lags : (lags[i] as number)),
-        chat: chats[i] as string,
+        chat: chats?.[i] as string,
         seq: (seq += seqs[i] ?? 1),
-        versions: [shown[i] as Version],
+        versions: [
+          {
+            rev: revs?.[i] as number,
+            by: bys?.[i] as string,
+            status: statuses?.[i] as Version['status'],
+            sum: sums?.[i] as string,
+            parts: parts?.[i] as number,
+            preview: previews?.[i] as string,
+          },
+        ],
       };
     });
-    for (const [place, all] of more) (messages[place] as Writable<StoredMessage>).versions = all;
     addTo(messages, values);
+    if (ofVersions.size > 0) addTo(messages.map(shownVersion), ofVersions);
+    for (const [place, all] of more) (messages[place] as Writable<StoredMessage>).versions = all;
     return messages;
   } catch {
     return undefined;
@@ -141,32 +151,14 @@ function decodeTopology({ text }: StoredTopology): StoredMessage[] | undefined {
 
 type Writable<T> = { -readonly [Field in keyof T]: T[Field] };
 
-function versionsOf(fields: Fields, count: number): Version[] {
-  const values = valuesOf(fields, count);
-  const bys = take(values, 'by');
-  const statuses = take(values, 'status');
-  const sums = take(values, 'sum');
-  const previews = take(values, 'preview');
-  const revs = take(values, 'rev');
-  const parts = take(values, 'parts');
-  const versions = Array.from({ length: count }, (_, i) => ({
-    rev: revs[i] as number,
-    by: bys[i] as string,
-    status: statuses[i] as Version['status'],
-    sum: sums[i] as string,
-    parts: parts[i] as number,
-    preview: previews[i] as string,
-  }));
-  addTo(versions, values);
-  return versions;
-}
-
-/** Removes and returns the values of a field that all rows have. Throws if it is missing. */
-function take(values: Map<string, readonly unknown[]>, field: string): readonly unknown[] {
-  const list = values.get(field);
-  if (!list) throw new TypeError(`no ${field}`);
-  values.delete(field);
-  return list;
+/** Removes and returns the values of fields that all rows have. Throws if one is missing. */
+function take(values: Map<string, readonly unknown[]>, ...fields: readonly string[]): (readonly unknown[])[] {
+  return fields.map((field) => {
+    const list = values.get(field);
+    if (!list) throw new TypeError(`no ${field}`);
+    values.delete(field);
+    return list;
+  });
 }
 
 /** Adds the fields that some rows have. */
