@@ -97,8 +97,8 @@ class MemoryRows implements Rows {
     return this.#indexed(table, index, range, limit).map(([, key]) => key);
   }
 
-  async last(table: Table, index: string): Promise<Key | undefined> {
-    return this.#indexed(table, index).at(-1)?.[0];
+  async last<T>(table: Table, index: string): Promise<T | undefined> {
+    return this.#indexed(table, index).at(-1)?.[2] as T | undefined;
   }
 
   put(table: Table, value: unknown, key: Key = itemsIn(value, LAYOUT[table].keyPath)[0] as Key): void {

@@ -91,6 +91,26 @@ test('a database that was cleared is told, and takes what a page still has', asy
   expect(losses).toMatchObject([{ kind: 'all', noticedBy: 'marker', messages: 2 }]);
 });
 
+test('a database without its last changes has another id from then on, in each chat', async () => {
+  const notes = withLocalStorage();
+  const { name, store } = open();
+  await store.commit('c', begun('me', 'q1 > a1'), me);
+  await expect.poll(() => notes.size, { timeout: 5000 }).toBe(1);
+  const here = await asRead(store);
+  await store.close();
+  const [[place, note] = ['', '']] = notes;
+  notes.set(place, JSON.stringify({ ...JSON.parse(note), seq: here.since + 5 }));
+  const losses: unknown[] = [];
+  const later = new IndexedDBContextStore(name, { onDataLoss: (loss) => losses.push(loss) });
+  onTestFinished(() => later.close());
+  expect(await code(later.commit('c', only({ messages: [said('q2', 'a1')] }), here))).toBe('data-loss');
+  expect(losses).toMatchObject([{ kind: 'latest', noticedBy: 'marker' }]);
+  const { database } = await asRead(later);
+  await later.commit('other', begun('me', 'q1 > a1'), { ...me, database });
+  expect(await code(later.commit('c', only({ messages: [said('q2', 'a1')] }), here))).toBe('data-loss');
+  expect((await later.load('c')).database).toBe(database);
+});
+
 test('work in flight is done again when the browser closes the database by force', async () => {
   const { store } = open();
   const first = await store.commit('c', begun('me', 'q1 > a1'), me);

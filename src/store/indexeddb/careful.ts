@@ -1,4 +1,4 @@
-import { type Key, type Range, type Rows, type Table } from '../tables/layout.ts';
+import { ALL, type Key, type Range, type Rows, type Table } from '../tables/layout.ts';
 import { answerTo, isOfValue, read, TransactionRows, write } from './connection.ts';
 
 /**
@@ -63,6 +63,10 @@ class CarefulRows extends TransactionRows {
   override async entries<T>(table: Table, range: Range): Promise<[Key, T | undefined][]> {
     const { store, query } = this.source(table, range);
     return (await this.#oneByOne(store.getAllKeys(query), table)) as [Key, T | undefined][];
+  }
+
+  override async last<T>(table: Table, index: string): Promise<T | undefined> {
+    return (await this.all<T>(table, ALL, index)).at(-1);
   }
 
   async #oneByOne(keys: IDBRequest<IDBValidKey[]>, table: Table): Promise<[Key, unknown][]> {

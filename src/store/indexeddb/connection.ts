@@ -353,9 +353,9 @@ export class TransactionRows implements Rows {
     return (await answerTo(source.getAllKeys(query, limit))) as Key[];
   }
 
-  async last(table: Table, index: string): Promise<Key | undefined> {
-    const request = this.#tx.objectStore(table).index(index).openKeyCursor(undefined, 'prev');
-    return (await answerTo(request))?.key as Key | undefined;
+  async last<T>(table: Table, index: string): Promise<T | undefined> {
+    const request = this.#tx.objectStore(table).index(index).openCursor(undefined, 'prev');
+    return (await answerTo(request))?.value as T | undefined;
   }
 
   /** No caller waits for the answer: a failure aborts the transaction. */

@@ -20,8 +20,10 @@ export async function noteLoss(
     async (rows) => {
       const meta = await readMeta(rows);
       if (note?.database !== meta.database || note.seq <= meta.seq) return false;
+      const last = await rows.last<StoredChat>('chats', 'seq');
       const renewed: Meta = { ...meta, database: createHexId() };
       rows.put('meta', renewed, 'self');
+      if (last) rows.put('chats', { ...last, ...renewed });
       return true;
     },
     false,

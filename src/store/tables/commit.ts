@@ -21,7 +21,6 @@ import {
 import type { ChatRecords, CommitOptions, LocalRecords } from '../store.ts';
 import { forgetDraft, readDrafts } from './drafts.ts';
 import {
-  type Key,
   type Meta,
   PACK,
   type Rows,
@@ -41,10 +40,9 @@ import {
   packs,
   putFile,
   readBodies,
-  readChat,
   readFactRows,
   readMessages,
-  readMeta,
+  readPlace,
   referToBlobs,
   startOf,
 } from './records.ts';
@@ -102,15 +100,18 @@ export async function commit(
   if (stored.length + spoken.length === 0)
     return { records: await told(rows, known, ready), isChanged: false };
   if (options.expect) expectEnds(known, options.expect);
-  await putMessages(rows, chat.id, stored, ready.bodies, known.drafts);
+  await putMessages(rows, chat.id, stored, ready.bodies);
   for (const { kind, after } of spoken) {
     const fact = factOf(chat.id, kind, after, (seq += 1));
     rows.put('facts', fact);
     facts.set(nameOfFact(kind, fact), fact);
   }
   const change = { ...options, now: Date.now(), messages: stored, facts: spoken };
+  const { database, generation } = known.meta;
   const next: StoredChat = {
     ...chat,
+    database,
+    generation,
     seq: (seq += 1),
     totals: movedTotals(chat.totals, change),
     keys: [...new Set([...chat.keys, ...chatKeysOf(ready)])],
@@ -124,12 +125,11 @@ export async function commit(
 interface Known {
   readonly chat: StoredChat;
   readonly meta: Meta;
-  /** The caller is told what changed after this number. */
+  /** The caller is told what changed after this number, and, if others wrote since, what drafts add. */
   readonly since: number;
+  readonly isLater: boolean;
   readonly messages: Map<string, StoredMessage>;
   readonly facts: Map<string, StoredFact>;
-  /** The places of drafts. */
-  readonly drafts: readonly Key[];
   /** The last number of the database: if the row of a chat was lost, the counter may be behind. */
   readonly last: number;
 }
@@ -146,11 +146,9 @@ async function readKnown(rows: Rows, ready: Ready, options: CommitOptions) {
   const hints = new Map<string, number>();
   for (const { key, seq } of ready.messages)
     if (seq !== undefined && seq <= options.since) hints.set(key, seq);
-  const [chat, meta, found, drafts, ...handed] = await Promise.all([
-    readChat(rows, chatId),
-    readMeta(rows),
+  const [{ chat, meta }, found, ...handed] = await Promise.all([
+    readPlace(rows, chatId),
     findMessages(rows, chatId, [...hints.keys()], (key) => hints.get(key)),
-    rows.keys('drafts', within(chatId)),
     ...asked,
   ]);
   const since = startOf(chat, options.since);
@@ -169,7 +167,7 @@ async function readKnown(rows: Rows, ready: Ready, options: CommitOptions) {
   const messages = new Map<string, StoredMessage>();
   for (const message of [...found.values(), ...recent])
     if (message.seq > chat.from) messages.set(message.key, message);
-  return { chat, meta, since, messages, facts, drafts, last };
+  return { chat, meta, since, isLater, messages, facts, last };
 }
 
 /** The name of a row, unique in its table. */
@@ -188,7 +186,7 @@ function told(rows: Rows, known: Known, { messages, ends, marks }: Ready): Promi
   const [rowsTold, records]: [StoredFact[], MessageRecord[]] = [[], []];
   for (const [name, fact] of known.facts) if (isTold(name, fact)) rowsTold.push(fact);
   for (const [key, message] of known.messages) if (isTold(key, message)) records.push(message);
-  const drafted = known.drafts.length > 0 ? known.messages.values() : undefined;
+  const drafted = known.isLater ? known.messages.values() : undefined;
   return answer(rows, known.meta, known.chat, { ...factsOf(rowsTold), messages: records }, drafted);
 }
 
@@ -316,9 +314,8 @@ async function putMessages(
   chatId: string,
   changes: readonly Changed<StoredMessage>[],
   bodies: Ready['bodies'],
-  drafts: readonly Key[],
 ): Promise<void> {
-  if (drafts.length > 0) await forgetDrafts(rows, chatId, changes);
+  await forgetDrafts(rows, chatId, changes);
   const seqs: number[] = [];
   for (const { before } of changes) if (before && hasWords(shownVersion(before))) seqs.push(before.seq);
   const old = await readBodies(rows, chatId, seqs);
@@ -371,6 +368,7 @@ export function textOfBody(record: StoredMessage, json: string): string {
 
 /** Removes the drafts of settled messages. The draft of a closed page may be of a newer version than the stored one. */
 async function forgetDrafts(rows: Rows, chatId: string, changes: readonly Changed<StoredMessage>[]) {
+  if (!changes.some(({ before }) => before)) return;
   const drafts = await readDrafts(rows, chatId);
   for (const { after } of changes)
     if ((drafts.get(after.key)?.rev ?? 0) < shownVersion(after).rev) forgetDraft(rows, chatId, after.key);

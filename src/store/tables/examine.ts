@@ -193,7 +193,8 @@ async function missingFiles(rows: Rows, { words }: Found): Promise<Damage[]> {
 /** Writes the repaired records at new numbers, and the row of the chat. */
 async function write(rows: Rows, chat: StoredChat, found: Found, { messages }: Mending, now: number) {
   const { id: chatId } = chat;
-  let { seq } = await readMeta(rows);
+  const meta = await readMeta(rows);
+  let { seq } = meta;
   for (const place of [...found.places, ...found.words.keys()]) seq = Math.max(seq, place);
   for (const [table, key] of found.bad) rows.delete(table, key);
   const all = new Map<string, MessageRecord>(found.messages);
@@ -211,5 +212,5 @@ async function write(rows: Rows, chat: StoredChat, found: Found, { messages }: M
     branchCount: chat.totals?.branches,
   });
   const keys = [...new Set([...chat.keys, ...[...all.values()].map((record) => record.chat)])];
-  rows.put('chats', { ...chat, seq: (seq += 1), keys, totals });
+  rows.put('chats', { ...chat, ...meta, seq: (seq += 1), keys, totals });
 }

@@ -70,12 +70,12 @@ export type Table =
 /** All tables. */
 export const TABLES = Object.keys(LAYOUT) as Table[];
 
-/** The record of the database itself. */
+/** The state of the database: its record at 'self' counts as long as it has no chat, and then the last changed row of a chat. */
 export interface Meta {
   /** Its random id, made with it. */
   readonly database: string;
   readonly generation: number;
-  /** The least value of the counter, also after `clear()` or a loss. */
+  /** The counter. */
   readonly seq: number;
 }
 
@@ -91,11 +91,9 @@ export function createHexId(): string {
   return Array.from(words, (word) => word.toString(16).padStart(8, '0')).join('');
 }
 
-/** The row of a chat; that of a deleted chat has no totals. */
-export interface StoredChat {
+/** The row of a chat, with the state of the database at its last change; that of a deleted chat has no totals. */
+export interface StoredChat extends Meta {
   readonly id: string;
-  /** The number of its last change. */
-  readonly seq: number;
   /** Records up to this number belong to a deleted chat. */
   readonly from: number;
   readonly totals?: Totals;
@@ -292,8 +290,8 @@ export interface Rows {
   entries<T>(table: Table, range: Range): Promise<[Key, T | undefined][]>;
   /** The keys of records, in the order of the table or of an index. */
   keys(table: Table, range?: Range, index?: string, limit?: number): Promise<Key[]>;
-  /** The greatest key of an index; undefined for an empty one. */
-  last(table: Table, index: string): Promise<Key | undefined>;
+  /** The record with the greatest key of an index; undefined for an empty one. */
+  last<T>(table: Table, index: string): Promise<T | undefined>;
   put(table: Table, value: unknown, key?: Key): void;
   /** {@link ALL} deletes a whole table: a private window of WebKitGTK 2.50 crashes on `clear()`. */
   delete(table: Table, key: Key | Range): void;

@@ -220,23 +220,35 @@ export function factIn(fact: StoredFact | undefined): EndsRecord | Mark | undefi
   return fact && record?.id === fact.id ? { ...record, seq: fact.seq } : undefined;
 }
 
-/** The row `meta`, with the greatest number in use. */
+/** The state of the database. */
 export async function readMeta(rows: Rows): Promise<Meta> {
-  const [meta, last] = await Promise.all([
-    rows.get<Meta>('meta', 'self'),
-    rows.last('chats', 'seq') as Promise<number | undefined>,
-  ]);
-  const { database = '', generation = 0, seq = 0 } = meta ?? {};
-  return { database, generation, seq: Math.max(seq, last ?? 0) };
+  const last = await rows.last<StoredChat>('chats', 'seq');
+  const { database = '', generation = 0, seq = 0 } = last ?? (await rows.get<Meta>('meta', 'self')) ?? {};
+  return { database, generation, seq };
 }
 
 /** The row of a chat; a row with number 0 where it is missing or can't be read. */
 export async function readChat(rows: Rows, id: string): Promise<StoredChat> {
-  const row = await rows.get<Partial<StoredChat>>('chats', id);
+  return asChat(id, await rows.get('chats', id));
+}
+
+function asChat(id: string, row: unknown): StoredChat {
   const { seq, from, keys, deleted } = Object(row) as Partial<StoredChat>;
   const isOne =
     Number.isFinite(seq) && Number.isFinite(from) && Array.isArray(keys) && Array.isArray(deleted);
-  return isOne ? (row as StoredChat) : { id, seq: 0, from: 0, keys: [], deleted: [] };
+  const none = { database: '', generation: 0, seq: 0, from: 0, keys: [], deleted: [] };
+  return isOne ? (row as StoredChat) : { id, ...none };
+}
+
+/** The row of a chat, and the state of the database: one request where no other chat changed since. */
+export async function readPlace(
+  rows: Rows,
+  id: string,
+): Promise<{ readonly chat: StoredChat; readonly meta: Meta }> {
+  const last = await rows.last<StoredChat>('chats', 'seq');
+  if (last?.id === id) return { chat: asChat(id, last), meta: last };
+  const [chat, meta] = await Promise.all([readChat(rows, id), readMeta(rows)]);
+  return { chat, meta };
 }
 
 /**

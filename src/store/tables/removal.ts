@@ -28,9 +28,10 @@ export async function remove(
   const waiting = (chat.kept ?? []).filter(({ until }) => until > now);
   const totals = chat.totals ?? (keepFor > 0 ? undefined : waiting.at(-1)?.totals);
   if (!totals || (userId !== undefined && totals.userId !== userId)) return undefined;
-  const seq = chat.totals ? (await readMeta(rows)).seq + 1 : chat.seq;
+  const meta = await readMeta(rows);
+  const seq = chat.totals ? meta.seq + 1 : chat.seq;
   const { id, from, keys } = chat;
-  const next: StoredChat = { id, seq, from: seq, keys: [], deleted: chat.deleted };
+  const next: StoredChat = { ...meta, id, seq, from: seq, keys: [], deleted: chat.deleted };
   if (keepFor > 0) {
     const entries = await rows.entries<unknown>('local', within(id));
     const local = entries.map(([key, value]) => [(key as [string, string])[1], value] as const);
@@ -51,12 +52,13 @@ export async function restore(rows: Rows, chat: StoredChat, now: number): Promis
   const last = chat.kept?.findLast(({ until }) => until > now);
   if (!last || (chat.totals && chat.totals.userId !== last.totals.userId)) return undefined;
   const { kept = [], id } = chat;
-  const seq = (await readMeta(rows)).seq + 1;
+  const meta = await readMeta(rows);
+  const seq = meta.seq + 1;
   const both = chat.totals && (await totalsOfBoth(rows, id, last, chat.totals));
   const totals = both ?? last.totals;
   const keys = [...new Set([...last.keys, ...chat.keys])];
   const others = kept.filter((one) => one !== last);
-  const back = withKept({ ...chat, seq, from: last.from, totals, keys, restored: seq }, others);
+  const back = withKept({ ...chat, ...meta, seq, from: last.from, totals, keys, restored: seq }, others);
   for (const [name, value] of last.local)
     if ((await rows.keys('local', only([id, name]))).length === 0) rows.put('local', value, [id, name]);
   rows.put('chats', back);

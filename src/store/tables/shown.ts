@@ -10,7 +10,7 @@ import {
   readChat,
   readFacts,
   readMessages,
-  readMeta,
+  readPlace,
   startOf,
 } from './records.ts';
 
@@ -20,9 +20,8 @@ import {
 export async function recordsAfter(rows: Rows, chatId: string, since?: number): Promise<ChatRecords> {
   const readFrom = (seq: number) =>
     Promise.all([readMessages(rows, chatId, seq), readFacts(rows, chatId, seq)]);
-  const [chat, meta, read, local] = await Promise.all([
-    readChat(rows, chatId),
-    readMeta(rows),
+  const [{ chat, meta }, read, local] = await Promise.all([
+    readPlace(rows, chatId),
     readFrom(since ?? 0),
     since === undefined ? rows.entries<unknown>('local', within(chatId)) : [],
   ]);

@@ -16,7 +16,7 @@ import { commit as commitRecords, nameOfVersion, type Ready, type ReadyBody } fr
 import { LAST_DRAFT, writeDraft } from './drafts.ts';
 import type * as Filing from './files.ts';
 import { PACK, TABLES, type Database, type Rows, type Table } from './layout.ts';
-import { findLiving, isDraftOf, loadPacks, putFile, readChat, readMeta, shownRow } from './records.ts';
+import { findLiving, isDraftOf, loadPacks, putFile, readChat, readPlace, shownRow } from './records.ts';
 import { recordsAfter, wordsOf } from './shown.ts';
 
 /** The notice of a write; without `chatId` it concerns all chats. */
@@ -202,7 +202,7 @@ async function saveDraft(access: Access, chatId: string, draft: Draft, options?:
   const files: Ready['files'] = new Map();
   const message = await access.detach(copy.message, files);
   const write = async (rows: Rows): Promise<number | undefined> => {
-    const [chat, meta] = await Promise.all([readChat(rows, chatId), readMeta(rows)]);
+    const { chat, meta } = await readPlace(rows, chatId);
     const found = await findLiving(rows, chat, [key], () => copy.seq);
     if (!chat.totals || !isDraftOf(copy, found.get(key))) return undefined;
     for (const [hash, bytes] of files) await putFile(rows, hash, bytes);
