@@ -67,9 +67,9 @@ export function checkDraft(draft: Draft): Draft {
   return copy;
 }
 
-/** Throws `invalid-options` unless each of these is a text. */
-export function expectTexts(values: Readonly<Record<string, unknown>>): void {
-  for (const name in values) expect('text', name, values[name]);
+/** Throws `invalid-options` unless the arguments with these names, the first of a call, are texts. */
+export function expectTexts(names: string, args: readonly unknown[]): void {
+  for (const [i, name] of names.split(' ').entries()) if (name) expect('text', name, args[i]);
 }
 
 /** These fields of an options object, each read once. Throws `invalid-options` for a value that is no options object. */

@@ -2,10 +2,14 @@ import { expectListener, refuseToLoad } from '../errors.ts';
 import type { ContextStore, StoreNotice, StoreReads } from './store.ts';
 import type { Access } from './tables/usual.ts';
 
-/** The calls on tables: those of `tables/usual.ts`, and, from `revisions` on, of `tables/rarely.ts`. */
-const CALLS =
-  'load bodies commit saveDraft getChat get set delete hold held revisions listChats deleteChat restoreChat changesSince ' +
-  'putBlob getBlob clear examine storage';
+/** The calls on tables, of `tables/usual.ts` and `tables/rarely.ts`, by the texts that they take first. */
+const CALLS = {
+  '': 'listChats changesSince putBlob clear storage',
+  chatId: 'load bodies commit saveDraft getChat held deleteChat restoreChat examine',
+  'chatId key': 'hold revisions',
+  key: 'get set delete',
+  hash: 'getBlob',
+};
 
 /** The reads that are built on those calls, with the file that has them. */
 const READS = [
@@ -39,10 +43,11 @@ abstract class Face {
       value: (this: Face, ...args: readonly unknown[]) => Promise<unknown>,
     ): void =>
       void Object.defineProperty(Face.prototype, name, { value, configurable: true, writable: true });
-    for (const name of CALLS.split(' '))
-      define(name, function (...args) {
-        return this.call(name, args);
-      });
+    for (const [texts, names] of Object.entries(CALLS))
+      for (const name of names.split(' '))
+        define(name, function (...args) {
+          return this.call(name, args, texts);
+        });
     for (const [names, load] of READS)
       for (const name of names.split(' '))
         define(name, async function (...args) {
@@ -52,10 +57,10 @@ abstract class Face {
     return Face as unknown as abstract new () => StoreFace;
   }
 
-  protected async call(name: string, args: readonly unknown[]): Promise<unknown> {
+  protected async call(name: string, args: readonly unknown[], texts: string): Promise<unknown> {
     // A draft waits for no other call: the page may be about to go.
     const isHere = this.access?.calls[name] && (!this.#coming || name === 'saveDraft');
-    if (isHere) return this.#use(this.access as Access, name, args);
+    if (isHere) return this.#use(this.access as Access, name, args, texts);
     const own = args.map(copyNow);
     await this.#coming?.catch(() => undefined);
     const access = await this.arrive();
@@ -66,19 +71,19 @@ abstract class Face {
       );
       await this.#coming.finally(() => (this.#coming = undefined));
     }
-    return this.#use(this.access ?? access, name, own);
+    return this.#use(this.access ?? access, name, own, texts);
   }
 
   /** Loads the tables; `hear` is called for changes of other tabs. */
   protected abstract open(hear: (notice: StoreNotice) => void): Promise<Access>;
 
-  async #use(access: Access, name: string, args: readonly unknown[]): Promise<unknown> {
+  async #use(access: Access, name: string, args: readonly unknown[], texts: string): Promise<unknown> {
     try {
-      return await access.calls[name]?.(access, ...(args as never[]));
+      return await access.call(name, args, texts);
     } catch (error) {
       const other = await this.instead(error);
       if (other === access) throw error;
-      return this.#use(other, name, args);
+      return this.#use(other, name, args, texts);
     }
   }
 

@@ -31,11 +31,11 @@ class MemoryTables implements Database {
     this.#rows.put('meta', createMeta(), 'self');
   }
 
-  read<T>(tables: readonly Table[], work: (rows: Rows) => Promise<T>): Promise<T> {
-    return this.write(tables, work);
+  read<T>(work: (rows: Rows) => Promise<T>): Promise<T> {
+    return this.write(work);
   }
 
-  write<T>(_tables: readonly Table[], work: (rows: Rows) => Promise<T>): Promise<T> {
+  write<T>(work: (rows: Rows) => Promise<T>): Promise<T> {
     const done = this.#last.then(() => this.#rows.transact(work));
     this.#last = done.catch(() => undefined);
     return done;

@@ -81,7 +81,7 @@ export async function getMessage(
   chatId: string,
   idOrKey: string,
 ): Promise<MessageNode | undefined> {
-  door.expectTexts({ chatId, id: idOrKey });
+  door.expect('text', 'id', idOrKey);
   const read = await readChat(store, chatId);
   const key = findKey(read.chat, idOrKey, { head: read.active?.head ?? null });
   const record = recordAt(read.chat, key);
@@ -95,7 +95,7 @@ export async function getMessageChain(
   idOrKey: string,
   options?: { readonly limit?: number },
 ): Promise<MessageNode[]> {
-  door.expectTexts({ chatId, id: idOrKey });
+  door.expect('text', 'id', idOrKey);
   const { limit = Infinity } = door.readOptions(options, { limit: 'count?' });
   const read = await readChat(store, chatId);
   const key = findKey(read.chat, idOrKey, { head: read.active?.head ?? null });
@@ -104,7 +104,6 @@ export async function getMessageChain(
 
 /** The messages of the branch that this device showed last, oldest first. Rejects with `chat-missing` without a chat. */
 export async function getMessages(store: Readable, chatId: string): Promise<MessageNode[]> {
-  door.expectTexts({ chatId });
   const read = await readChat(store, chatId);
   const { messages, ends, marks } = read.chat;
   if (messages.size + ends.size + marks.size === 0)
@@ -114,7 +113,6 @@ export async function getMessages(store: Readable, chatId: string): Promise<Mess
 
 /** The live branches, in the order in which they were made. */
 export async function listBranches(store: Readable, chatId: string): Promise<BranchInfo[]> {
-  door.expectTexts({ chatId });
   const { chat, live, active } = await readChat(store, chatId);
   return live.map((way) => ({
     id: way.id,
@@ -129,7 +127,6 @@ export async function listBranches(store: Readable, chatId: string): Promise<Bra
 
 /** The live checkpoints whose messages are known, newest first. */
 export async function listCheckpoints(store: Readable, chatId: string): Promise<CheckpointInfo[]> {
-  door.expectTexts({ chatId });
   const { chat } = await readChat(store, chatId);
   const infos = checkpointsOf(chat).map(({ id, name, key, createdAt }): CheckpointInfo => ({
     id,
@@ -143,7 +140,6 @@ export async function listCheckpoints(store: Readable, chatId: string): Promise<
 
 /** The chat as a graph of previews; empty lists for an unknown chat. */
 export async function getGraph(store: Readable, chatId: string): Promise<GraphData> {
-  door.expectTexts({ chatId });
   const { chat, live, active, growingOf } = await readChat(store, chatId);
   const branches = live.map((way) => ({ name: way.name, head: way.head, isActive: way === active }));
   return graphData(chatId, chat, { branches, checkpoints: checkpointsOf(chat) }, growingOf);

@@ -9,18 +9,13 @@ import { answerTo, isOfValue, read, TransactionRows, write } from './connection.
  *
  * Loaded where a second connection failed for such a value.
  */
-export function readCarefully<T>(
-  db: IDBDatabase,
-  tables: readonly Table[],
-  work: (rows: Rows) => Promise<T>,
-): Promise<T> {
+export function readCarefully<T>(db: IDBDatabase, work: (rows: Rows) => Promise<T>): Promise<T> {
   const lost = new Set<string>();
-  return read(db, tables, work, (tx) => new CarefulRows(tx, lost));
+  return read(db, work, (tx) => new CarefulRows(tx, lost));
 }
 
 export async function writeCarefully<T>(
   db: IDBDatabase,
-  tables: readonly Table[],
   work: (rows: Rows) => Promise<T>,
   isRelaxed: boolean,
 ): Promise<T> {
@@ -33,7 +28,7 @@ export async function writeCarefully<T>(
       return result;
     };
     try {
-      return await write(db, tables, whole, isRelaxed, (tx) => new CarefulRows(tx, lost));
+      return await write(db, whole, isRelaxed, (tx) => new CarefulRows(tx, lost));
     } catch (error) {
       if (lost.size === size) throw error;
     }

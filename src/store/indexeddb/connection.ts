@@ -10,6 +10,7 @@ import {
   type Rows,
   type Shape,
   type Table,
+  TABLES,
 } from '../tables/layout.ts';
 import { lacksPacks, loadPacks, readMeta } from '../tables/records.ts';
 import { Access, usual } from '../tables/usual.ts';
@@ -65,12 +66,12 @@ class Connection implements Database {
     this.#onOpen = onOpen;
   }
 
-  read<T>(tables: readonly Table[], work: (rows: Rows) => Promise<T>): Promise<T> {
-    return this.#run((db, careful) => (careful?.readCarefully ?? read)(db, tables, work));
+  read<T>(work: (rows: Rows) => Promise<T>): Promise<T> {
+    return this.#run((db, careful) => (careful?.readCarefully ?? read)(db, work));
   }
 
-  write<T>(tables: readonly Table[], work: (rows: Rows) => Promise<T>, isRelaxed = false): Promise<T> {
-    return this.#run((db, careful) => (careful?.writeCarefully ?? write)(db, tables, work, isRelaxed));
+  write<T>(work: (rows: Rows) => Promise<T>, isRelaxed = false): Promise<T> {
+    return this.#run((db, careful) => (careful?.writeCarefully ?? write)(db, work, isRelaxed));
   }
 
   putNow(table: Table, value: unknown, key: Key): boolean {
@@ -180,7 +181,7 @@ class Connection implements Database {
       this.#forget(open);
       leave?.();
     };
-    const meta = note && (await read(db, ['meta', 'chats'], readMeta));
+    const meta = note && (await read(db, readMeta));
     if (reason !== undefined || (note && meta && (note.database !== meta.database || note.seq > meta.seq))) {
       const { noteLoss } = await import('./loss.ts').catch(refuseToLoad);
       this.#options.onDataLoss?.(await noteLoss(this.#name, db, note, reason));
@@ -278,12 +279,11 @@ function blocked(name: string): ContextError {
  */
 export async function write<T>(
   db: IDBDatabase,
-  tables: readonly Table[],
   work: (rows: Rows) => Promise<T>,
   isRelaxed: boolean,
   makeRows?: (tx: IDBTransaction) => TransactionRows,
 ): Promise<T> {
-  const tx = db.transaction([...tables], 'readwrite', { durability: isRelaxed ? 'relaxed' : 'strict' });
+  const tx = db.transaction(TABLES, 'readwrite', { durability: isRelaxed ? 'relaxed' : 'strict' });
   const completion = new Promise<unknown>((resolve, reject) => {
     tx.addEventListener('complete', resolve);
     tx.addEventListener('abort', () => reject(tx.error ?? new DOMException('', 'AbortError')));
@@ -305,11 +305,10 @@ export async function write<T>(
 /** Runs reads in one transaction. */
 export async function read<T>(
   db: IDBDatabase,
-  tables: readonly Table[],
   work: (rows: Rows) => Promise<T>,
   makeRows?: (tx: IDBTransaction) => TransactionRows,
 ): Promise<T> {
-  const tx = db.transaction([...tables]);
+  const tx = db.transaction(TABLES);
   return work(makeRows?.(tx) ?? new TransactionRows(tx));
 }
 

@@ -7,7 +7,7 @@ import { createHexId, type Database, type Rows } from '../tables/layout.ts';
 export async function lease(db: Database, name: string): Promise<() => void> {
   const key = `${PREFIX}${name} ${createHexId()}`;
   const change = (work: (rows: Rows) => void): Promise<void> =>
-    db.write(['values'], async (rows) => work(rows), true).catch(() => undefined);
+    db.write(async (rows) => work(rows), true).catch(() => undefined);
   const stamp = (): Promise<void> => change((rows) => rows.put('values', Date.now() + LEASE, key));
   await stamp();
   const timer = setInterval(stamp, LEASE / 3);
@@ -20,7 +20,7 @@ export async function lease(db: Database, name: string): Promise<() => void> {
 /** The held names with this beginning. */
 export async function leased(db: Database, beginning: string): Promise<string[]> {
   const range = { from: PREFIX + beginning, to: `${PREFIX}${beginning}\uffff` };
-  const leases = await db.read(['values'], (rows) => rows.entries<number>('values', range));
+  const leases = await db.read((rows) => rows.entries<number>('values', range));
   const now = Date.now();
   // A lease that ends later than any could was stamped before the clock was set back.
   const alive = leases.filter(([, until = 0]) => until > now && until <= now + LEASE);

@@ -16,7 +16,6 @@ export async function noteLoss(
 ): Promise<DataLoss> {
   const isLatest = await write(
     db,
-    ['meta', 'chats'],
     async (rows) => {
       const meta = await readMeta(rows);
       if (note?.database !== meta.database || note.seq <= meta.seq) return false;
@@ -40,9 +39,7 @@ export async function noteLoss(
 
 /** Writes the note about a database (`marker.ts`); none without chats. */
 export async function keepNote(name: string, db: Database): Promise<void> {
-  const [meta, rows] = await db.read(['meta', 'chats'], (rows) =>
-    Promise.all([readMeta(rows), rows.all<StoredChat>('chats')]),
-  );
+  const [meta, rows] = await db.read((rows) => Promise.all([readMeta(rows), rows.all<StoredChat>('chats')]));
   const chats = rows.flatMap(({ totals }) => totals ?? []);
   const note = {
     database: meta.database,

@@ -5,7 +5,7 @@ import { TABLES, type Database, type Rows, type StoredChat, type Table } from '.
 export async function figuresOf(db: Database): Promise<StorageFigures> {
   const isDisk = db.persistence === 'indexeddb';
   const [figures, site] = await Promise.all([
-    db.read(['chats', 'packs', 'nodes', 'blobs'], async (rows) => {
+    db.read(async (rows) => {
       const [chats, packs, singles, hashes] = await Promise.all([
         rows.all<StoredChat>('chats'),
         rows.keys('packs'),
@@ -53,12 +53,12 @@ export async function weigh(db: Database): Promise<NonNullable<StorageFigures['k
 }
 
 async function weighTable(db: Database, table: Table): Promise<{ rows: number; bytes: number }> {
-  const keys = await db.read([table], (rows) => rows.keys(table));
+  const keys = await db.read((rows) => rows.keys(table));
   let bytes = 0;
   for (let from = 0; from < keys.length; from += AT_A_TIME) {
     const some = keys.slice(from, from + AT_A_TIME);
     const read = (rows: Rows): Promise<unknown[]> => Promise.all(some.map((key) => rows.get(table, key)));
-    for (const value of await db.read([table], read)) bytes += bytesOf(value);
+    for (const value of await db.read(read)) bytes += bytesOf(value);
   }
   return { rows: keys.length, bytes };
 }

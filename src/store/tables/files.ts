@@ -43,7 +43,7 @@ export async function attach(db: Database, messages: readonly UIMessage[]): Prom
   const names = new Set(
     messages.flatMap((message) => partsOf(message).filter(isNamed)).map(({ url }) => url),
   );
-  const urls = await db.read(['blobs'], async (rows) => {
+  const urls = await db.read(async (rows) => {
     const found = [...names].map(async (name) => [name, await readUrl(rows, name)] as const);
     return new Map(await Promise.all(found));
   });

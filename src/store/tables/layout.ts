@@ -265,9 +265,9 @@ export function after(chatId: string, seq: number, to: number = Infinity): Range
 export interface Database {
   readonly persistence: 'indexeddb' | 'memory';
   /** Runs reads in one transaction. */
-  read<T>(tables: readonly Table[], work: (rows: Rows) => Promise<T>): Promise<T>;
+  read<T>(work: (rows: Rows) => Promise<T>): Promise<T>;
   /** Runs a transaction, all or nothing: strict, or `isRelaxed`, where a power cut may undo it. */
-  write<T>(tables: readonly Table[], work: (rows: Rows) => Promise<T>, isRelaxed?: boolean): Promise<T>;
+  write<T>(work: (rows: Rows) => Promise<T>, isRelaxed?: boolean): Promise<T>;
   /** Begins to write a row synchronously; false where it can't. */
   putNow(table: Table, value: unknown, key: Key): boolean;
   /** Takes the lock of a message; call the result to release it. */

@@ -28,8 +28,7 @@ import type { Access } from './usual.ts';
 // The calls of a store that an app does not need for its first answer: see `ContextStore`.
 
 export async function revisions(access: Access, chatId: string, key: string): Promise<readonly Revision[]> {
-  door.expectTexts({ chatId, key });
-  const texts = await access.db.read(['chats', 'revisions'], async (rows) =>
+  const texts = await access.db.read(async (rows) =>
     (await readChat(rows, chatId)).totals ? rows.all<string>('revisions', within(chatId, key)) : [],
   );
   const revisions = texts.flatMap((text) => (readText(text) as Revision | undefined) ?? []);
@@ -44,9 +43,8 @@ export async function changesSince(
 ): Promise<readonly Change[]> {
   door.expect('number', 'change number', seq);
   door.expect('count?', 'limit', limit);
-  const tables: Table[] = ['chats', 'nodes', 'topologies', 'facts'];
   const after = { from: seq, to: Infinity, isAfter: true };
-  const lists = await db.read(tables, async (rows) => {
+  const lists = await db.read(async (rows) => {
     const chats = await rows.all<StoredChat>('chats', after, 'seq');
     return Promise.all(chats.map((chat) => changesOf(rows, chat, seq)));
   });
@@ -78,7 +76,7 @@ export async function listChats({ db }: Access, filter?: ChatFilter): Promise<re
   const { userId, metadata, limit = Infinity, offset = 0 } = door.readOptions(filter, LIST);
   const from = Math.max(offset, 0);
   const end = from + Math.max(limit, 0);
-  return db.read(['chats'], async (rows) => {
+  return db.read(async (rows) => {
     const found: ChatRow[] = [];
     const add = (chat: StoredChat | undefined): void => {
       const row = chat && shownRow(chat);
@@ -107,11 +105,10 @@ export async function deleteChat(
   chatId: string,
   options?: { readonly userId?: string; readonly keepFor?: number },
 ): Promise<boolean> {
-  door.expectTexts({ chatId });
   const { userId, keepFor = 0 } = door.readOptions(options, REMOVAL);
   const now = Date.now();
   const write = () =>
-    access.db.write(TABLES, async (rows) => {
+    access.db.write(async (rows) => {
       const chat = await readChat(rows, chatId);
       const gone = await remove(rows, chat, userId, Math.max(keepFor, 0), now);
       return gone && { seq: chat.totals && gone.seq };
@@ -119,7 +116,7 @@ export async function deleteChat(
   const done = await write().catch(async (error: unknown) => {
     if (keepFor > 0 || !isContextError(error, 'quota-exceeded')) throw error;
     // Deleting a chat without a row that remembers it works on a full disk, and makes room.
-    await access.db.write(TABLES, async (rows) => {
+    await access.db.write(async (rows) => {
       const { totals } = await readChat(rows, chatId);
       if (userId === undefined || totals?.userId === userId) await purge(rows, chatId);
     });
@@ -133,10 +130,7 @@ export async function deleteChat(
 const REMOVAL: door.Fields = { userId: 'text?', keepFor: 'number?' };
 
 export async function restoreChat(access: Access, chatId: string): Promise<boolean> {
-  door.expectTexts({ chatId });
-  const chat = await access.db.write(TABLES, async (rows) =>
-    restore(rows, await readChat(rows, chatId), Date.now()),
-  );
+  const chat = await access.db.write(async (rows) => restore(rows, await readChat(rows, chatId), Date.now()));
   if (chat) access.tell({ kind: 'change', chatId, seq: chat.seq });
   return chat !== undefined;
 }
@@ -147,14 +141,13 @@ export async function putBlob(access: Access, handed: Uint8Array): Promise<strin
   const bytes = handed.slice();
   const { hashOf } = await import('./files.ts').catch(refuseToLoad);
   const hash = await hashOf(bytes);
-  await access.db.write(['blobs', 'uses'], (rows) => putFile(rows, hash, bytes));
+  await access.db.write((rows) => putFile(rows, hash, bytes));
   access.tidyLater();
   return hash;
 }
 
 export async function getBlob({ db }: Access, hash: string): Promise<Uint8Array | undefined> {
-  door.expectTexts({ hash });
-  const bytes = await db.read(['blobs'], (rows) => rows.get('blobs', hash));
+  const bytes = await db.read((rows) => rows.get('blobs', hash));
   if (!(bytes instanceof Uint8Array)) return undefined;
   const copy = bytes.slice();
   const { hashOf } = await import('./files.ts').catch(refuseToLoad);
@@ -163,7 +156,7 @@ export async function getBlob({ db }: Access, hash: string): Promise<Uint8Array 
 
 export async function clear(access: Access): Promise<void> {
   const write = (tables: readonly Table[]): Promise<number> =>
-    access.db.write(TABLES, async (rows) => {
+    access.db.write(async (rows) => {
       const meta = await readMeta(rows);
       const next: Meta = { ...meta, generation: meta.generation + 1, seq: meta.seq + 1 };
       for (const table of tables) rows.delete(table, ALL);
@@ -183,13 +176,12 @@ export async function examine(
   chatId: string,
   options?: { readonly repair?: boolean },
 ): Promise<readonly Damage[]> {
-  door.expectTexts({ chatId });
   const repair = options?.repair === true;
   const how = { repair, now: Date.now() };
   const [{ examineChat }] = await Promise.all([import('./examine.ts').catch(refuseToLoad), loadPacks()]);
   const work = async (rows: Rows) => examineChat(rows, await readChat(rows, chatId), how);
-  if (!repair) return access.db.read(TABLES, work);
-  const damages = await access.db.write(TABLES, work);
+  if (!repair) return access.db.read(work);
+  const damages = await access.db.write(work);
   if (damages.length > 0) access.tell({ kind: 'change', chatId, seq: 0 });
   return damages;
 }

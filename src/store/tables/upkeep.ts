@@ -6,8 +6,6 @@ import {
   type Rows,
   type StoredChat,
   type StoredUse,
-  type Table,
-  TABLES,
   within,
 } from './layout.ts';
 import { putPack } from './pack.ts';
@@ -22,13 +20,13 @@ export async function tidy(db: Database, chats: readonly string[]): Promise<numb
   await db.keepNote?.();
   if (db.persistence === 'indexeddb')
     for (const chatId of chats)
-      while (await db.write(SEALED, (rows) => sealOldest(rows, chatId), true))
+      while (await db.write((rows) => sealOldest(rows, chatId), true))
         await new Promise((resolve) => setTimeout(resolve, PAUSE));
   const now = Date.now();
-  const due = await db.read(['chats', 'uses'], nextDue);
+  const due = await db.read(nextDue);
   if (due > now) return due;
-  await db.write(TABLES, (rows) => sweep(rows, now));
-  return db.read(['chats', 'uses'], nextDue);
+  await db.write((rows) => sweep(rows, now));
+  return db.read(nextDue);
 }
 
 async function nextDue(rows: Rows): Promise<number> {
@@ -42,8 +40,6 @@ async function nextDue(rows: Rows): Promise<number> {
 
 /** The pause between two packs, for other transactions, in ms. */
 const PAUSE = 20;
-
-const SEALED: readonly Table[] = ['chats', 'nodes', 'bodies', 'topologies', 'packs'];
 
 /**
  * Packs the oldest single rows of a chat, with a pause after each pack for commits that wait; false for too few rows. A pack's

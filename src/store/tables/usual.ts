@@ -5,7 +5,6 @@ import * as door from '../door.ts';
 import type {
   Body,
   ChatRecords,
-  ChatRow,
   CommitOptions,
   Draft,
   DraftOptions,
@@ -15,7 +14,7 @@ import type {
 import { commit as commitRecords, nameOfVersion, type Ready, type ReadyBody } from './commit.ts';
 import { LAST_DRAFT, writeDraft } from './drafts.ts';
 import type * as Filing from './files.ts';
-import { PACK, TABLES, type Database, type Rows, type Table } from './layout.ts';
+import { PACK, type Database, type Rows } from './layout.ts';
 import { findLiving, isDraftOf, loadPacks, putFile, readChat, readPlace, shownRow } from './records.ts';
 import { recordsAfter, wordsOf } from './shown.ts';
 
@@ -55,6 +54,12 @@ export class Access {
       const { v, notice } = Object(data) as { readonly v?: unknown; readonly notice?: Notice };
       if (v === VERSION && notice) hear({ ...notice, remote: true });
     };
+  }
+
+  /** Runs a call, whose first arguments must be these `texts`, by name. */
+  async call(name: string, args: readonly unknown[], texts: string): Promise<unknown> {
+    door.expectTexts(texts, args);
+    return this.calls[name]?.(this, ...(args as never[]));
   }
 
   /** Notifies everybody of a write that is durable. */
@@ -137,10 +142,9 @@ const VERSION = 1;
 // transaction.
 
 async function load(access: Access, chatId: string, since?: number): Promise<ChatRecords> {
-  door.expectTexts({ chatId });
   door.expect('number?', 'change number', since);
   if (since === undefined) access.tidyLater(0, chatId);
-  return access.db.read(LOADED, (rows) => recordsAfter(rows, chatId, since));
+  return access.db.read((rows) => recordsAfter(rows, chatId, since));
 }
 
 async function bodies(
@@ -149,10 +153,9 @@ async function bodies(
   keys: readonly string[],
   records: readonly MessageRecord[] = [],
 ): Promise<ReadonlyMap<string, Body>> {
-  door.expectTexts({ chatId });
   door.expect('text[]', 'keys', keys);
   const asked = new Set(keys);
-  const found = await access.db.read(READ, (rows) => wordsOf(rows, chatId, asked, records));
+  const found = await access.db.read((rows) => wordsOf(rows, chatId, asked, records));
   const bodies = [...asked].flatMap((key) => {
     const body = found.get(key);
     return body ? [[key, body] as const] : [];
@@ -163,13 +166,10 @@ async function bodies(
 
 async function commit(access: Access, chatId: string, handed: StoreDelta, options: CommitOptions) {
   const isVouched = door.vouched.has(handed);
-  if (!isVouched) door.expectTexts({ chatId });
   const place = isVouched ? options : door.checkCommit(options);
   const ready = await readyOf(access, chatId, isVouched ? handed : door.checkDelta(handed, place.userId));
   if (ready.messages.length >= 2 * PACK) await loadPacks();
-  const { records, isChanged } = await access.db.write(COMMITTED, (rows) =>
-    commitRecords(rows, ready, place),
-  );
+  const { records, isChanged } = await access.db.write((rows) => commitRecords(rows, ready, place));
   if (isChanged) access.tell({ kind: 'change', chatId, seq: records.seq });
   return records;
 }
@@ -194,7 +194,6 @@ async function readyOf(access: Access, chatId: string, { messages, ...rest }: St
 }
 
 async function saveDraft(access: Access, chatId: string, draft: Draft, options?: DraftOptions) {
-  door.expectTexts({ chatId });
   const { isLeaving = false, isDurable = false } = door.readOptions(options, DRAFTING);
   const copy = door.checkDraft(draft);
   const { key } = copy;
@@ -209,48 +208,12 @@ async function saveDraft(access: Access, chatId: string, draft: Draft, options?:
     await writeDraft(rows, chatId, { ...copy, message });
     return meta.seq;
   };
-  const seq = await access.db.write(DRAFTED, write, !isDurable);
+  const seq = await access.db.write(write, !isDurable);
   if (seq !== undefined) access.tell({ kind: 'draft', chatId, key, seq });
   if (seq !== undefined || !isDurable) return;
   const words = `Message "${reasonOf(key)}" of chat "${reasonOf(chatId)}" has another version by now, or is gone.`;
   throw new ContextError('message-not-found', words, { details: { chatId, key } });
 }
-
-async function getChat(access: Access, chatId: string): Promise<ChatRow | undefined> {
-  door.expectTexts({ chatId });
-  return access.db.read(['chats'], async (rows) => shownRow(await readChat(rows, chatId)));
-}
-
-async function get(access: Access, key: string): Promise<unknown> {
-  door.expectTexts({ key });
-  return access.db.read(['values'], (rows) => rows.get('values', key));
-}
-
-async function set(access: Access, key: string, value: unknown): Promise<void> {
-  door.expectTexts({ key });
-  const copy = door.cloneValue(key, value);
-  await access.db.write(['values'], async (rows) => rows.put('values', copy, key));
-}
-
-async function deleteValue(access: Access, key: string): Promise<void> {
-  door.expectTexts({ key });
-  await access.db.write(['values'], async (rows) => rows.delete('values', key));
-}
-
-async function hold(access: Access, chatId: string, key: string): Promise<() => void> {
-  door.expectTexts({ chatId, key });
-  return access.db.hold(chatId, key);
-}
-
-async function held(access: Access, chatId: string): Promise<ReadonlySet<string>> {
-  door.expectTexts({ chatId });
-  return access.db.held(chatId);
-}
-
-const LOADED: readonly Table[] = ['meta', 'chats', 'nodes', 'topologies', 'facts', 'drafts', 'local'];
-const READ: readonly Table[] = ['chats', 'nodes', 'bodies', 'topologies', 'packs', 'drafts'];
-const DRAFTED: readonly Table[] = ['meta', 'chats', 'nodes', 'topologies', 'drafts', 'blobs', 'uses'];
-const COMMITTED: readonly Table[] = TABLES.filter((table) => table !== 'values');
 
 const DRAFTING: door.Fields = { isLeaving: 'truth?', isDurable: 'truth?' };
 
@@ -260,10 +223,13 @@ export const usual: Calls = {
   bodies,
   commit,
   saveDraft,
-  getChat,
-  get,
-  set,
-  delete: deleteValue,
-  hold,
-  held,
+  getChat: ({ db }, id: string) => db.read(async (rows) => shownRow(await readChat(rows, id))),
+  get: ({ db }, key: string) => db.read((rows) => rows.get('values', key)),
+  async set({ db }, key: string, value: unknown) {
+    const copy = door.cloneValue(key, value);
+    await db.write(async (rows) => rows.put('values', copy, key));
+  },
+  delete: ({ db }, key: string) => db.write(async (rows) => rows.delete('values', key)),
+  hold: ({ db }, chatId: string, key: string) => db.hold(chatId, key),
+  held: ({ db }, chatId: string) => db.held(chatId),
 };
