@@ -33,10 +33,12 @@ import {
 } from './layout.ts';
 import {
   answer,
+  type Changed,
   deadKeys,
   factIn,
   factsOf,
   findMessages,
+  movedTotals,
   packs,
   putFile,
   readBodies,
@@ -46,7 +48,6 @@ import {
   referToBlobs,
   startOf,
 } from './records.ts';
-import { type Changed, movedTotals } from './records.ts';
 
 /** A delta, prepared outside of the transaction: bodies are JSON, with names in place of their files. */
 export interface Ready extends ChatDelta {

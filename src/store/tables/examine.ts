@@ -20,8 +20,7 @@ import {
   within,
 } from './layout.ts';
 import { readTopology, type StoredPack, type StoredTopology, summedLines } from './pack.ts';
-import { blobsIn, factIn, readMeta } from './records.ts';
-import { totalsOf } from './records.ts';
+import { blobsIn, factIn, readMeta, totalsOf } from './records.ts';
 
 /**
  * Examining a chat record by record, and repairing what can be repaired.
@@ -38,10 +37,10 @@ export async function examineChat(
   { repair, now }: { readonly repair: boolean; readonly now: number },
 ): Promise<Damage[]> {
   const found = await lookAt(rows, chat);
-  const mending = mend(chat, found);
-  const all = [...found.damages, ...mending.damages, ...(await missingFiles(rows, found))];
+  const told = tell(chat, found);
+  const all = [...found.damages, ...(await missingFiles(rows, found))];
   const damages = [...new Map(all.map((one) => [`${one.kind} ${one.id}`, one])).values()];
-  if (repair && damages.length > 0) await write(rows, chat, found, mending, now);
+  if (repair && damages.length > 0) await write(rows, chat, found, told, now);
   return damages;
 }
 
@@ -98,10 +97,12 @@ async function lookAt(rows: Rows, { id: chatId, from }: StoredChat): Promise<Fou
   for (const [key, text] of nodes) {
     const seq = (key as [string, number])[1];
     const message = messageIn(text);
-    if (message?.seq === seq) add(message);
-    if (message?.seq === seq) continue;
-    const id = words.get(seq)?.body.key ?? keyIn(text) ?? `${seq}`;
+    if (message?.seq === seq) {
+      add(message);
+      continue;
+    }
     const isMended = words.has(seq);
+    const id = words.get(seq)?.body.key ?? keyIn(text) ?? `${seq}`;
     const reason = `The record of a message is damaged, and ${isMended ? 'told from its words' : 'its words are gone'}.`;
     note('nodes', key, { kind: 'message', id, reason, isMended });
   }
@@ -119,50 +120,36 @@ async function lookAt(rows: Rows, { id: chatId, from }: StoredChat): Promise<Fou
   return { messages, places, words, marks, damages, bad };
 }
 
-interface Mending {
-  readonly damages: readonly Damage[];
-  /** The rebuilt messages, with their bodies. */
-  readonly messages: readonly { readonly record: MessageRecord; readonly message: unknown }[];
-}
-
-function mend(chat: StoredChat, found: Found): Mending {
-  const damages: Damage[] = [];
-  const anew: Mending['messages'][number][] = [];
-  const all = new Map<string, MessageRecord>(found.messages);
-  for (const [seq, { body }] of [...found.words].toSorted(([a], [b]) => a - b)) {
-    if (found.places.has(seq) || all.has(body.key)) continue;
-    const record = toldFrom(chat, body, before(all, seq));
-    all.set(body.key, record);
-    anew.push({ record, message: body.message });
-    const reason = 'Nothing but its words is left of a message: it follows the one before it.';
-    damages.push({ kind: 'message', id: body.key, reason, isMended: true });
+/** Rebuilds the messages of which only bodies are left, and returns them; notes lost and changed bodies, and a lost chat row. */
+function tell(chat: StoredChat, { messages, places, words, damages }: Found): StoredMessage[] {
+  const told: StoredMessage[] = [];
+  const known = new Map([...messages.values()].map((record) => [record.seq, record]));
+  let last: StoredMessage | undefined;
+  for (const seq of [...new Set([...known.keys(), ...words.keys()])].toSorted((a, b) => a - b)) {
+    const [record, said] = [known.get(seq), words.get(seq)];
+    if (record) {
+      last = record;
+      const isOwn = said?.body.key === record.key;
+      const reason = isOwn
+        ? 'The words of a message have changed on the disk.'
+        : 'The words of a message are lost.';
+      if (hasWords(shownVersion(record)) && !(isOwn && said.isSound))
+        damages.push({ kind: 'body', id: record.key, reason, isMended: false });
+    } else if (said && !places.has(seq) && !messages.has(said.body.key)) {
+      last = toldFrom(chat, said.body, last);
+      messages.set(last.key, last);
+      told.push(last);
+      const reason = 'Nothing but its words is left of a message: it follows the one before it.';
+      damages.push({ kind: 'message', id: last.key, reason, isMended: true });
+    }
   }
-  for (const record of found.messages.values()) {
-    const words = found.words.get(record.seq);
-    const isOwn = words?.body.key === record.key;
-    if (!hasWords(shownVersion(record)) || (isOwn && words.isSound)) continue;
-    const reason = isOwn
-      ? 'The words of a message have changed on the disk.'
-      : 'The words of a message are lost.';
-    damages.push({ kind: 'body', id: record.key, reason, isMended: false });
-  }
-  if (!chat.totals && all.size > 0) {
-    const reason = 'The row of the chat is lost: it is told from its records.';
-    damages.push({ kind: 'chat', id: chat.id, reason, isMended: true });
-  }
-  return { damages, messages: anew };
-}
-
-/** The last message before a number. */
-function before(all: ReadonlyMap<string, MessageRecord>, seq: number): MessageRecord | undefined {
-  let last: MessageRecord | undefined;
-  for (const record of all.values())
-    if ((record.seq ?? Infinity) < seq && (last?.seq ?? -1) < (record.seq ?? -1)) last = record;
-  return last;
+  const reason = 'The row of the chat is lost: it is told from its records.';
+  if (!chat.totals && messages.size > 0) damages.push({ kind: 'chat', id: chat.id, reason, isMended: true });
+  return told;
 }
 
 /** A message of which only the body is left. */
-function toldFrom(chat: StoredChat, body: StoredBody, parent: MessageRecord | undefined): MessageRecord {
+function toldFrom(chat: StoredChat, body: StoredBody, parent: MessageRecord | undefined): StoredMessage {
   const { key, rev, by, sum, seq } = body;
   const message = body.message as UIMessage;
   const at = (parent?.at ?? 0) + 1;
@@ -190,27 +177,32 @@ async function missingFiles(rows: Rows, { words }: Found): Promise<Damage[]> {
   return lost.map(([hash, key]): Damage => ({ kind: 'file', id: hash, key, reason, isMended: false }));
 }
 
-/** Writes the repaired records at new numbers, and the row of the chat. */
-async function write(rows: Rows, chat: StoredChat, found: Found, { messages }: Mending, now: number) {
+/** Writes the rebuilt messages at new numbers, and the row of the chat. */
+async function write(
+  rows: Rows,
+  chat: StoredChat,
+  { messages, places, words, marks, bad }: Found,
+  told: readonly StoredMessage[],
+  now: number,
+): Promise<void> {
   const { id: chatId } = chat;
   const meta = await readMeta(rows);
-  let { seq } = meta;
-  for (const place of [...found.places, ...found.words.keys()]) seq = Math.max(seq, place);
-  for (const [table, key] of found.bad) rows.delete(table, key);
-  const all = new Map<string, MessageRecord>(found.messages);
-  for (const { record, message } of messages) {
-    rows.delete('bodies', [chatId, record.seq ?? 0]);
+  let seq = [...places, ...words.keys()].reduce((last, place) => Math.max(last, place), meta.seq);
+  for (const [table, key] of bad) rows.delete(table, key);
+  for (const record of told) {
+    rows.delete('bodies', [chatId, record.seq]);
+    const message = words.get(record.seq)?.body.message;
     const stored: StoredMessage = { ...record, seq: (seq += 1) };
-    all.set(stored.key, stored);
     putMessage(rows, chatId, stored, textOfBody(stored, JSON.stringify(message)));
   }
-  const beginning = found.marks.find((mark) => kindOf(mark) === 'beginning')?.value;
+  const all = [...messages.values()];
+  const beginning = marks.find((mark) => kindOf(mark) === 'beginning')?.value;
   const { userId } = Object(beginning) as { readonly userId?: string };
-  const totals = totalsOf([...all.values()], found.marks, {
+  const totals = totalsOf(all, marks, {
     userId: chat.totals?.userId ?? userId ?? '',
     now: chat.totals?.updatedAt ?? now,
     branchCount: chat.totals?.branches,
   });
-  const keys = [...new Set([...chat.keys, ...[...all.values()].map((record) => record.chat)])];
+  const keys = [...new Set([...chat.keys, ...all.map((record) => record.chat)])];
   rows.put('chats', { ...chat, ...meta, seq: (seq += 1), keys, totals });
 }
