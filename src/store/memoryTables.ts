@@ -101,7 +101,7 @@ class MemoryRows implements Rows {
     return this.#indexed(table, index).at(-1)?.[2] as T | undefined;
   }
 
-  put(table: Table, value: unknown, key: Key = itemsIn(value, LAYOUT[table].keyPath)[0] as Key): void {
+  put(table: Table, value: unknown, key: Key = itemsIn(value, SHAPES[table].keyPath)[0] as Key): void {
     const rows = this.#table(table);
     const [before] = rows.values(only(key), 1);
     this.#undo.push(() => rows.put(key, before));
@@ -115,7 +115,7 @@ class MemoryRows implements Rows {
 
   /** The records of an index, in its order: sorted when they are asked for, because few calls do, and tables are small. */
   #indexed(table: Table, index: string, range: Range = ALL, limit?: number): [Key, Key, unknown][] {
-    const path = LAYOUT[table].indexes?.[index];
+    const path = SHAPES[table].indexes?.[index];
     const values = this.#table(table).values(ALL);
     const keys = this.#table(table).keys(ALL);
     const found = values.flatMap((value, i): [Key, Key, unknown][] =>
@@ -133,6 +133,8 @@ class MemoryRows implements Rows {
     return rows;
   }
 }
+
+const SHAPES: Readonly<Record<Table, Shape>> = LAYOUT;
 
 /** The value at a key path, if there is one. */
 function itemsIn(value: unknown, path: Shape['keyPath']): readonly Key[] {

@@ -1,12 +1,9 @@
 /**
- * Similar rows, stored as columns: values that all rows share once; a field with few values as these values and a digit for
- * each row; short texts joined; fields of few rows with their indexes; for the rest a list. No field is known by name, so
+ * Similar rows, stored as columns: a field with few values as these values and a digit for each row; short texts joined; fields of few rows with their indexes; for the rest a list. No field is known by name, so
  * fields of later versions survive.
  */
 export interface Fields {
-  /** The fields that all rows share. */
-  readonly same: Readonly<Record<string, unknown>>;
-  /** Up to ten values, and a digit for each row. */
+  /** Up to ten values, and a digit for each row; no digits for one value. */
   readonly few: Readonly<Record<string, readonly [values: readonly unknown[], digits: string]>>;
   /** A short text for each row, {@link joined}. */
   readonly texts: Readonly<Record<string, string>>;
@@ -19,7 +16,6 @@ export interface Fields {
 /** The columns of some rows, without the fields in `told`. */
 export function columnsOf(rows: readonly object[], told: ReadonlySet<string> = NONE): Fields {
   const fields = {
-    same: {} as Record<string, unknown>,
     few: {} as Record<string, [unknown[], string]>,
     texts: {} as Record<string, string>,
     each: {} as Record<string, unknown[]>,
@@ -28,15 +24,15 @@ export function columnsOf(rows: readonly object[], told: ReadonlySet<string> = N
   for (const field of new Set(rows.flatMap(Object.keys))) {
     if (told.has(field)) continue;
     const values = rows.map((row) => (row as Readonly<Record<string, unknown>>)[field]);
-    const first = JSON.stringify(values[0]);
-    const isFirst = (value: unknown): boolean =>
-      value === values[0] || (typeof value === 'object' && JSON.stringify(value) === first);
     const known = fewOf(values);
     const text = known ? undefined : joined(values, SHORT);
     if (values.includes(undefined))
       fields.some[field] = [...values.entries()].filter(([, value]) => value !== undefined);
-    else if (values.every(isFirst)) fields.same[field] = values[0];
-    else if (known) fields.few[field] = [known, values.map((value) => known.indexOf(value)).join('')];
+    else if (known)
+      fields.few[field] = [
+        known,
+        known[1] === undefined ? '' : values.map((value) => known.indexOf(value)).join(''),
+      ];
     else if (text === undefined) fields.each[field] = values;
     else fields.texts[field] = text;
   }
@@ -46,15 +42,11 @@ export function columnsOf(rows: readonly object[], told: ReadonlySet<string> = N
 const NONE: ReadonlySet<string> = new Set();
 
 /** The values of each field for `count` rows; undefined in rows without it. */
-export function valuesOf(
-  { same, few, texts, each, some }: Fields,
-  count: number,
-): Map<string, readonly unknown[]> {
+export function valuesOf({ few, texts, each, some }: Fields, count: number): Map<string, readonly unknown[]> {
   const lists = new Map<string, readonly unknown[]>(Object.entries(each));
-  for (const [field, value] of Object.entries(same)) lists.set(field, Array<unknown>(count).fill(value));
   for (const [field, [values, digits]] of Object.entries(few)) {
-    const list: unknown[] = [];
-    for (let i = 0; i < count; i += 1) list.push(values[digits.charCodeAt(i) - ZERO]);
+    const list = Array<unknown>(count).fill(values[0]);
+    for (let i = 0; i < digits.length; i += 1) list[i] = values[digits.charCodeAt(i) - ZERO];
     lists.set(field, list);
   }
   for (const [field, text] of Object.entries(texts)) lists.set(field, split(text, count));

@@ -16,7 +16,7 @@ import type { Totals } from './records.ts';
  * deletion ({@link StoredChat.from}), those of a chat that began anew under its id behind it: deleting the chat for good
  * deletes a range.
  */
-export const LAYOUT: Readonly<Record<Table, Shape>> = {
+export const LAYOUT = {
   /** {@link Meta} at 'self'. */
   meta: {},
   /** {@link StoredChat}. */
@@ -43,7 +43,7 @@ export const LAYOUT: Readonly<Record<Table, Shape>> = {
   blobs: {},
   /** {@link StoredUse}: which chat refers to which bytes. */
   uses: { keyPath: ['chatId', 'hash'], indexes: { hash: 'hash' } },
-};
+} as const;
 
 /** The keys and indexes of a table. */
 export interface Shape {
@@ -52,20 +52,7 @@ export interface Shape {
 }
 
 /** A table of the database. */
-export type Table =
-  | 'meta'
-  | 'chats'
-  | 'nodes'
-  | 'bodies'
-  | 'topologies'
-  | 'packs'
-  | 'facts'
-  | 'local'
-  | 'drafts'
-  | 'revisions'
-  | 'values'
-  | 'blobs'
-  | 'uses';
+export type Table = keyof typeof LAYOUT;
 
 /** All tables. */
 export const TABLES = Object.keys(LAYOUT) as Table[];

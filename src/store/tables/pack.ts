@@ -11,7 +11,7 @@ import {
   parsed,
   SUM_LENGTH,
 } from './layout.ts';
-import { readSingles, TOPOLOGIES } from './records.ts';
+import { readSingles, runsOf, TOPOLOGIES } from './records.ts';
 
 /**
  * The form of packed messages.
@@ -268,8 +268,8 @@ export async function readSealed(
   const found = new Set<number>();
   await Promise.all([
     readSingles(rows, chatId, seqs.slice(sealed.length), add),
-    ...stretchesOf(lasts, holders(lasts, sealed)).map(async ([first, last]) => {
-      const range = { from: [chatId, first], to: [chatId, last] };
+    ...runsOf(holders(lasts, sealed), 1, TOGETHER).map(async ([first, last]) => {
+      const range = { from: [chatId, lasts[first] as number], to: [chatId, lasts[last] as number] };
       for (const pack of await rows.all<StoredPack>('packs', range))
         for (const body of decodePack(pack)) {
           if (body) found.add(body.seq);
@@ -280,34 +280,16 @@ export async function readSealed(
   return sealed.filter((seq) => !found.has(seq));
 }
 
-/** The ranges of consecutive packs in `all` that contain the `wanted` ones. */
-function stretchesOf(all: readonly number[], wanted: readonly number[]): [first: number, last: number][] {
-  const stretches: [number, number][] = [];
-  const places = new Map(all.map((last, i) => [last, i]));
-  let [before, count] = [-2, 0];
-  for (const last of wanted) {
-    const place = places.get(last) ?? -2;
-    const stretch = stretches.at(-1);
-    if (stretch && place === before + 1 && count < TOGETHER) stretch[1] = last;
-    else {
-      stretches.push([last, last]);
-      count = 0;
-    }
-    [before, count] = [place, count + 1];
-  }
-  return stretches;
-}
-
 /** How many packs are read at once. */
 const TOGETHER = 8;
 
-/** The packs that may contain these numbers; both lists are in order. */
+/** The indexes of the packs that may contain these numbers; both lists are in order. */
 function holders(lasts: readonly number[], seqs: readonly number[]): number[] {
   const held = new Set<number>();
   let at = 0;
   for (const seq of seqs) {
     while ((lasts[at] ?? Infinity) < seq) at += 1;
-    held.add(lasts[at] as number);
+    held.add(at);
   }
   return [...held];
 }

@@ -162,7 +162,7 @@ export async function readSingles(
   add: (body: StoredBody | undefined) => void,
 ): Promise<void> {
   await Promise.all(
-    runsOf(seqs).map(async ([first, last]) => {
+    runsOf(seqs, CLOSE).map(async ([first, last]) => {
       const range = { from: [chatId, first], to: [chatId, last] };
       for (const text of await rows.all<string>('bodies', range)) add(bodyIn(text));
     }),
@@ -174,13 +174,17 @@ function placesFrom(chatId: string, seq: number): Range {
   return { from: [chatId, seq], to: [chatId, []] };
 }
 
-/** Ranges of numbers that are close together. */
-function runsOf(seqs: readonly number[]): [first: number, last: number][] {
+/** Ranges of numbers, which are in order: with gaps of less than `close`, and at most `long`. */
+export function runsOf(
+  numbers: readonly number[],
+  close: number,
+  long = Infinity,
+): [first: number, last: number][] {
   const runs: [number, number][] = [];
-  for (const seq of seqs) {
+  for (const number of numbers) {
     const run = runs.at(-1);
-    if (run && seq - run[1] <= CLOSE) run[1] = seq;
-    else runs.push([seq, seq]);
+    if (run && number - run[1] <= close && number - run[0] < long) run[1] = number;
+    else runs.push([number, number]);
   }
   return runs;
 }
