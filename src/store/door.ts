@@ -184,6 +184,48 @@ function refuse(
   });
 }
 
+/** Whether a value is of a kind, or is one of the texts between bars. */
+function isA(kind: string, value: unknown): boolean {
+  if (kind.endsWith('?')) return value === undefined || isA(kind.slice(0, -1), value);
+  if (kind.endsWith('[]')) return Array.isArray(value) && value.every((item) => isA(kind.slice(0, -2), item));
+  return KINDS[kind]?.(value) ?? kind.split('|').includes(value as string);
+}
+
+const isText = (value: unknown): value is string => typeof value === 'string';
+const isKey = (value: unknown): boolean => isText(value) && value.startsWith('key:') && value.length > 4;
+const isRecord = (value: unknown): boolean =>
+  typeof value === 'object' && value !== null && !Array.isArray(value);
+const isWhole = (value: unknown, least: number): boolean =>
+  Number.isInteger(value) && Number(value) >= least && Number(value) < 2 ** 52;
+
+const KINDS: Readonly<Record<string, (value: unknown) => boolean>> = {
+  text: isText,
+  id: (value) => isText(value) && value !== '',
+  key: isKey,
+  parent: (value) => value === null || isKey(value),
+  title: (value) => value === null || isText(value),
+  record: isRecord,
+  part: isPart,
+  number: (value) => typeof value === 'number' && !Number.isNaN(value),
+  integer: (value) => isWhole(value, 0),
+  revision: (value) => isWhole(value, 1),
+  time: Number.isFinite,
+  // A negative count is like 0.
+  count: (value) => Number.isInteger(value) || value === Infinity || value === -Infinity,
+  bytes: (value) => Object.prototype.toString.call(value) === '[object Uint8Array]',
+  json: (value) => value !== undefined,
+  truth: (value) => typeof value === 'boolean',
+  true: (value) => value === true,
+  set: (value) => value instanceof Set,
+  filter: (value) => isText((Object(value) as { readonly key?: unknown }).key),
+};
+
+/** A text part may have no text yet, but a text that is no string would break each read. */
+function isPart(value: unknown): boolean {
+  const { type, text = '' } = Object(value) as Readonly<Record<string, unknown>>;
+  return isRecord(value) && isText(type) && (type !== 'text' || isText(text));
+}
+
 /** Descriptions of kinds, where the name is not enough. */
 const WORDS: Readonly<Record<string, string>> = {
   text: 'a text',
@@ -196,57 +238,6 @@ const WORDS: Readonly<Record<string, string>> = {
   bytes: 'a Uint8Array',
   filter: '{ key, value }',
 };
-
-/** Whether a value is of a kind, or is one of the texts between bars. */
-function isA(kind: string, value: unknown): boolean {
-  if (kind.endsWith('?')) return value === undefined || isA(kind.slice(0, -1), value);
-  if (kind.endsWith('[]')) return Array.isArray(value) && value.every((item) => isA(kind.slice(0, -2), item));
-  const { type, text, key } = Object(value) as Readonly<Record<string, unknown>>;
-  const isText = typeof value === 'string';
-  const isWhole = Number.isInteger(value) && Number(value) < 2 ** 52;
-  switch (kind) {
-    case 'text':
-      return isText;
-    case 'id':
-      return isText && value !== '';
-    case 'parent':
-      return value === null || isA('key', value);
-    case 'key':
-      return isText && value.startsWith('key:') && value.length > 4;
-    case 'record':
-      return typeof value === 'object' && value !== null && !Array.isArray(value);
-    case 'part':
-      // A text part may have no text yet, but a text that is no string would break each read.
-      return isA('record', value) && typeof type === 'string' && (type !== 'text' || isA('text', text ?? ''));
-    case 'number':
-      return typeof value === 'number' && !Number.isNaN(value);
-    case 'integer':
-      return isWhole && Number(value) >= 0;
-    case 'revision':
-      return isWhole && Number(value) >= 1;
-    case 'time':
-      return Number.isFinite(value);
-    case 'count':
-      // For counts; a negative one is like 0.
-      return Number.isInteger(value) || value === Infinity || value === -Infinity;
-    case 'bytes':
-      return Object.prototype.toString.call(value) === '[object Uint8Array]';
-    case 'json':
-      return value !== undefined;
-    case 'truth':
-      return typeof value === 'boolean';
-    case 'true':
-      return value === true;
-    case 'title':
-      return value === null || isText;
-    case 'set':
-      return value instanceof Set;
-    case 'filter':
-      return typeof key === 'string';
-    default:
-      return kind.split('|').includes(value as string);
-  }
-}
 
 /**
  * A copy of data as JSON keeps it, except that NaN throws: null could pass for the parent of a first message. Throws for values
