@@ -10,80 +10,59 @@ import type { ChatRecords, Readable, SearchOptions, SearchResult } from './store
 import { WordIndex } from './wordIndex.ts';
 import { eachWord, parseQuery, type Term } from './words.ts';
 
-const searches = new WeakMap<Readable, MessageSearch>();
-
-/** See `ContextStore`. The words of a store's chats are dropped with it. */
-export function searchMessages(
-  store: Readable,
-  chatId: string,
-  query: unknown,
-  options?: SearchOptions,
-): Promise<readonly SearchResult[]> {
-  const search = searches.get(store) ?? new MessageSearch(store);
-  searches.set(store, search);
-  return search.find(chatId, query, options);
-}
-
 /**
- * Finding a message by its words.
+ * Finding a message by its words; see `ContextStore`.
  *
  * The first search of a chat reads all of it. Its words stay in memory for a while, and each search first asks the store what
  * changed since; bodies are read again for the results only. An index in the database would cost every turn a write.
  *
  * The search covers what people read: texts and names of files, without reminders, reasoning, and inputs and outputs of tools.
  */
-export class MessageSearch {
-  readonly #store: Readable;
-  /** By chat id, the most recently searched at the end. */
-  readonly #indexes = new Map<string, ChatIndex>();
-  #idle: ReturnType<typeof setTimeout> | undefined;
-
-  constructor(store: Readable) {
-    this.#store = store;
+export async function searchMessages(
+  store: Readable,
+  chatId: string,
+  query: unknown,
+  asked?: SearchOptions,
+): Promise<readonly SearchResult[]> {
+  const options = door.readOptions(asked, OPTIONS);
+  const terms = typeof query === 'string' ? parseQuery(query) : [];
+  const limit = Math.max(options.limit ?? MOST_RESULTS, 0);
+  if (terms.length === 0 || limit === 0) return [];
+  const index = indexOf(store, chatId);
+  await index.refresh();
+  const rest = restNow();
+  const best = (await index.find(terms, options, rest)).slice(0, limit);
+  const records = best.map(([record]) => record);
+  const bodies = await store.bodies(
+    chatId,
+    records.map(({ key }) => key),
+    records,
+  );
+  const results: SearchResult[] = [];
+  for (const [record, rank] of best) {
+    await rest();
+    const message = bodies.get(record.key)?.message;
+    if (message)
+      results.push({ record, message, rank, snippet: await snippetOf(readable(message), terms, rest) });
   }
+  return results;
+}
 
-  /** The messages that match the query, best first. Costs what changed since the last search. */
-  async find(chatId: string, query: unknown, asked?: SearchOptions): Promise<readonly SearchResult[]> {
-    const options = door.readOptions(asked, OPTIONS);
-    const terms = typeof query === 'string' ? parseQuery(query) : [];
-    const limit = Math.max(options.limit ?? MOST_RESULTS, 0);
-    if (terms.length === 0 || limit === 0) return [];
-    const index = this.#index(chatId);
-    await index.refresh(this.#store);
-    const rest = restNow();
-    const best = (await index.find(terms, options, rest)).slice(0, limit);
-    const records = best.map(([record]) => record);
-    const bodies = await this.#store.bodies(
-      chatId,
-      records.map(({ key }) => key),
-      records,
-    );
-    const results: SearchResult[] = [];
-    for (const [record, rank] of best) {
-      await rest();
-      const message = bodies.get(record.key)?.message;
-      if (message)
-        results.push({ record, message, rank, snippet: await snippetOf(readable(message), terms, rest) });
-    }
-    return results;
-  }
+/** The searched chats of each store by id, the most recently searched at the end. */
+const searches = new WeakMap<Readable, Map<string, ChatIndex>>();
 
-  letGo(): void {
-    clearTimeout(this.#idle);
-    this.#indexes.clear();
-  }
-
-  #index(chatId: string): ChatIndex {
-    const index = this.#indexes.get(chatId) ?? new ChatIndex(chatId);
-    this.#indexes.delete(chatId);
-    this.#indexes.set(chatId, index);
-    for (const id of [...this.#indexes.keys()].slice(0, -MOST_CHATS)) this.#indexes.delete(id);
-    clearTimeout(this.#idle);
-    this.#idle = setTimeout(() => this.letGo(), IDLE);
-    // A timer must not keep Node alive.
-    (this.#idle as { unref?: () => void }).unref?.();
-    return index;
-  }
+function indexOf(store: Readable, chatId: string): ChatIndex {
+  const indexes = searches.get(store) ?? new Map<string, ChatIndex>();
+  searches.set(store, indexes);
+  const index = indexes.get(chatId) ?? new ChatIndex(store, chatId);
+  indexes.delete(chatId);
+  indexes.set(chatId, index);
+  for (const id of [...indexes.keys()].slice(0, -MOST_CHATS)) indexes.delete(id);
+  clearTimeout(index.idle);
+  index.idle = setTimeout(() => indexes.delete(chatId), IDLE);
+  // A timer must not keep Node alive.
+  (index.idle as { unref?: () => void }).unref?.();
+  return index;
 }
 
 const MOST_RESULTS = 20;
@@ -98,6 +77,8 @@ const BATCH = 128;
 
 /** The words of one chat, and its topology. */
 class ChatIndex {
+  idle: ReturnType<typeof setTimeout> | undefined;
+  readonly #store: Readable;
   readonly #id: string;
   #words = new WordIndex();
   #chat: ChatValue = createChat();
@@ -108,18 +89,20 @@ class ChatIndex {
   #reached: ReadonlySet<string> | undefined;
   #refreshing: Promise<void> = Promise.resolve();
 
-  constructor(id: string) {
+  constructor(store: Readable, id: string) {
+    this.#store = store;
     this.#id = id;
   }
 
   /** Reads what changed; searches do so one after the other. */
-  refresh(store: Readable): Promise<void> {
-    const read = (): Promise<void> => this.#update(store);
+  refresh(): Promise<void> {
+    const read = (): Promise<void> => this.#update();
     this.#refreshing = this.#refreshing.then(read, read);
     return this.#refreshing;
   }
 
-  async #update(store: Readable): Promise<void> {
+  async #update(): Promise<void> {
+    const store = this.#store;
     let records = await store.load(this.#id, this.#read?.seq);
     // It is another database, or a chat was deleted or restored in it.
     if (this.#read && idOf(this.#read) !== idOf(records)) {

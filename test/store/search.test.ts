@@ -1,8 +1,8 @@
 import type { UIMessage } from 'ai';
 import { beforeEach, describe, expect, it, vi } from 'vitest';
 import { InMemoryContextStore } from '../../src/store/memory.ts';
-import type { ContextStore } from '../../src/store/store.ts';
-import { MessageSearch } from '../../src/store/search.ts';
+import type { ContextStore, Readable } from '../../src/store/store.ts';
+import { searchMessages } from '../../src/store/search.ts';
 import { begun, endsOf, me, message, oneMore, versionOf } from '../support/storeRecords.ts';
 
 describe('searching', () => {
@@ -199,11 +199,10 @@ describe('a search that reads a chat', () => {
     const store = new InMemoryContextStore();
     await store.commit('c', begun('me', 'm1 > m2'), me);
     const load = vi.fn<ContextStore['load']>((...args) => store.load(...args));
-    const search = new MessageSearch({ load, bodies: (...args) => store.bodies(...args) });
+    const reader: Readable = { load, bodies: (...args) => store.bodies(...args) };
     load.mockRejectedValueOnce(new Error('the disk is away'));
-    await expect(search.find('c', 'm2')).rejects.toThrow('the disk is away');
-    expect((await search.find('c', 'm2')).map((hit) => hit.message.id)).toEqual(['m2']);
-    search.letGo();
+    await expect(searchMessages(reader, 'c', 'm2')).rejects.toThrow('the disk is away');
+    expect((await searchMessages(reader, 'c', 'm2')).map((hit) => hit.message.id)).toEqual(['m2']);
   });
 
   it('lets the page go on while it reads a long chat from memory', async () => {
