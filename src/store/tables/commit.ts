@@ -98,8 +98,7 @@ export async function commit(
     if (value === undefined) rows.delete('local', [chat.id, name]);
     else rows.put('local', value, [chat.id, name]);
   }
-  if (stored.length + spoken.length === 0)
-    return { records: await told(rows, known, ready), isChanged: false };
+  if (stored.length + spoken.length === 0) return { records: await told(rows, known), isChanged: false };
   if (options.expect) expectEnds(known, options.expect);
   await putMessages(rows, chat.id, stored, ready.bodies);
   for (const { kind, after } of spoken) {
@@ -119,15 +118,14 @@ export async function commit(
   };
   rows.put('chats', next);
   const meta = { ...known.meta, seq };
-  return { records: await told(rows, { ...known, chat: next, meta }, ready), isChanged: true };
+  return { records: await told(rows, { ...known, chat: next, meta }), isChanged: true };
 }
 
 /** The stored records that a delta touches, and what changed since its author read. */
 interface Known {
   readonly chat: StoredChat;
   readonly meta: Meta;
-  /** The caller is told what changed after this number, and, if others wrote since, what drafts add. */
-  readonly since: number;
+  /** Whether others wrote since the caller read. */
   readonly isLater: boolean;
   readonly messages: Map<string, StoredMessage>;
   readonly facts: Map<string, StoredFact>;
@@ -168,7 +166,7 @@ async function readKnown(rows: Rows, ready: Ready, options: CommitOptions) {
   const messages = new Map<string, StoredMessage>();
   for (const message of [...found.values(), ...recent])
     if (message.seq > chat.from) messages.set(message.key, message);
-  return { chat, meta, since, isLater, messages, facts, last };
+  return { chat, meta, isLater, messages, facts, last };
 }
 
 /** The name of a row, unique in its table. */
@@ -176,19 +174,10 @@ function nameOfFact(kind: StoredFact['kind'], { id, chat }: Pick<StoredFact, 'id
   return `${kind} ${id} ${chat}`;
 }
 
-/** The caller's answer: what changed since they read, and what they passed. */
-function told(rows: Rows, known: Known, { messages, ends, marks }: Ready): Promise<ChatRecords> {
-  const handed = new Set<string>();
-  for (const { key } of messages) handed.add(key);
-  for (const record of ends) handed.add(nameOfFact('ends', record));
-  for (const mark of marks) handed.add(nameOfFact('mark', mark));
-  const isTold = (name: string, { seq }: { readonly seq: number }): boolean =>
-    seq > known.since || handed.has(name);
-  const [rowsTold, records]: [StoredFact[], MessageRecord[]] = [[], []];
-  for (const [name, fact] of known.facts) if (isTold(name, fact)) rowsTold.push(fact);
-  for (const [key, message] of known.messages) if (isTold(key, message)) records.push(message);
-  const drafted = known.isLater ? known.messages.values() : undefined;
-  return answer(rows, known.meta, known.chat, { ...factsOf(rowsTold), messages: records }, drafted);
+/** The caller's answer: what changed since they read, and what they passed; if others wrote since, also what drafts add. */
+function told(rows: Rows, { meta, chat, facts, messages, isLater }: Known): Promise<ChatRecords> {
+  const records = { ...factsOf([...facts.values()]), messages: [...messages.values()] };
+  return answer(rows, meta, chat, records, isLater ? records.messages : undefined);
 }
 
 const NONE: ReadonlySet<string> = new Set();
