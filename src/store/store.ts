@@ -62,7 +62,7 @@ export interface ContextStore extends Readable, StoreReads {
     chatId: string,
     options?: { readonly userId?: string; readonly keepFor?: number },
   ): Promise<boolean>;
-  /** Restores a chat that was deleted with `keepFor`; resolves to false when it is too late. */
+  /** Restores the chat that was last deleted with `keepFor`; resolves to false when it is too late. */
   restoreChat(chatId: string): Promise<boolean>;
   /** What changed after change number `seq`, in all chats, oldest first: one entry for each record, with its last change. */
   changesSince(seq: number, limit?: number): Promise<readonly Change[]>;

@@ -88,8 +88,8 @@ export interface StoredChat extends Meta {
   readonly keys: readonly string[];
   /** Chat keys of this id that were deleted for good: a set that only grows. */
   readonly deleted: readonly string[];
-  /** Deleted chats that can be restored, the last deleted at the end. */
-  readonly kept?: readonly Kept[];
+  /** A deleted chat of this id that can be restored. */
+  readonly kept?: Kept;
   /** The number at which the chat was restored: a reader that has read less reads everything. */
   readonly restored?: number;
 }

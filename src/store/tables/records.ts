@@ -264,8 +264,8 @@ export function startOf({ from, restored = 0 }: StoredChat, since: number): numb
 }
 
 /** The deleted chat keys, for good or restorable. */
-export function deadKeys({ deleted, kept = [] }: StoredChat): string[] {
-  return [...new Set([...deleted, ...kept.flatMap(({ keys }) => keys)])];
+export function deadKeys({ deleted, kept }: StoredChat): string[] {
+  return [...new Set([...deleted, ...(kept?.keys ?? [])])];
 }
 
 /** Records in the form that callers get. `known`: messages that were read, of which some may grow. */

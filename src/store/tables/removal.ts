@@ -9,14 +9,14 @@ import {
   type Table,
   within,
 } from './layout.ts';
-import { readFacts, readMessages, readMeta, type Totals, totalsOf } from './records.ts';
+import { deadKeys, readFacts, readMessages, readMeta, type Totals, totalsOf } from './records.ts';
 
 // Deleting and restoring chats. A deleted chat leaves its row, with its chat keys. The records of a restorable one stay where
 // they are, at numbers up to that of the deletion: nothing is moved when it is restored or deleted for good.
 
 /**
  * Deletes a chat, and returns its new row; undefined when there is none, or it is another user's. `keepFor`: for how many ms it
- * can be restored. `now`: ms since epoch.
+ * can be restored; one of the same id that was deleted before can't be any more. `now`: ms since epoch.
  */
 export async function remove(
   rows: Rows,
@@ -25,44 +25,46 @@ export async function remove(
   keepFor: number,
   now: number,
 ): Promise<StoredChat | undefined> {
-  const waiting = (chat.kept ?? []).filter(({ until }) => until > now);
-  const totals = chat.totals ?? (keepFor > 0 ? undefined : waiting.at(-1)?.totals);
+  const { id, from, keys, kept } = chat;
+  const totals = chat.totals ?? (keepFor > 0 || !isInTime(kept, now) ? undefined : kept.totals);
   if (!totals || (userId !== undefined && totals.userId !== userId)) return undefined;
   const meta = await readMeta(rows);
   const seq = chat.totals ? meta.seq + 1 : chat.seq;
-  const { id, from, keys } = chat;
-  const next: StoredChat = { ...meta, id, seq, from: seq, keys: [], deleted: chat.deleted };
+  const next: StoredChat = { ...meta, id, seq, from: seq, keys: [], deleted: deadKeys(chat) };
   if (keepFor > 0) {
     const entries = await rows.entries<unknown>('local', within(id));
     const local = entries.map(([key, value]) => [(key as [string, string])[1], value] as const);
     rows.delete('local', within(id));
-    const last: Kept = { until: now + keepFor, from, to: seq, keys, totals, local };
-    const kept = await forgetLate(rows, { ...next, kept: [...(chat.kept ?? []), last] }, now);
-    rows.put('chats', kept);
-    return kept;
+    if (kept) await purgePart(rows, id, kept);
+    rows.put('chats', { ...next, kept: { until: now + keepFor, from, to: seq, keys, totals, local } });
+  } else {
+    await purge(rows, id);
+    rows.put('chats', { ...next, deleted: [...new Set([...next.deleted, ...keys])] });
   }
-  const gone = (chat.kept ?? []).flatMap((one) => one.keys);
-  await purge(rows, id);
-  rows.put('chats', { ...next, deleted: [...new Set([...chat.deleted, ...gone, ...keys])] });
   return next;
 }
 
-/** Restores the chat deleted last; undefined when it is too late, or another user has begun a chat of that id. */
-export async function restore(rows: Rows, chat: StoredChat, now: number): Promise<StoredChat | undefined> {
-  const last = chat.kept?.findLast(({ until }) => until > now);
-  if (!last || (chat.totals && chat.totals.userId !== last.totals.userId)) return undefined;
-  const { kept = [], id } = chat;
+/** Restores a deleted chat; undefined when it is too late, or another user has begun a chat of that id. */
+export async function restore(
+  rows: Rows,
+  { kept, ...chat }: StoredChat,
+  now: number,
+): Promise<StoredChat | undefined> {
+  if (!isInTime(kept, now) || (chat.totals && chat.totals.userId !== kept.totals.userId)) return undefined;
+  const { id } = chat;
   const meta = await readMeta(rows);
   const seq = meta.seq + 1;
-  const both = chat.totals && (await totalsOfBoth(rows, id, last, chat.totals));
-  const totals = both ?? last.totals;
-  const keys = [...new Set([...last.keys, ...chat.keys])];
-  const others = kept.filter((one) => one !== last);
-  const back = withKept({ ...chat, ...meta, seq, from: last.from, totals, keys, restored: seq }, others);
-  for (const [name, value] of last.local)
+  const totals = chat.totals ? await totalsOfBoth(rows, id, kept, chat.totals) : kept.totals;
+  const keys = [...new Set([...kept.keys, ...chat.keys])];
+  const back: StoredChat = { ...chat, ...meta, seq, from: kept.from, totals, keys, restored: seq };
+  for (const [name, value] of kept.local)
     if ((await rows.keys('local', only([id, name]))).length === 0) rows.put('local', value, [id, name]);
   rows.put('chats', back);
   return back;
+}
+
+function isInTime(kept: Kept | undefined, now: number): kept is Kept {
+  return kept !== undefined && kept.until > now;
 }
 
 async function totalsOfBoth(rows: Rows, id: string, { from, totals }: Kept, other: Totals): Promise<Totals> {
@@ -72,29 +74,18 @@ async function totalsOfBoth(rows: Rows, id: string, { from, totals }: Kept, othe
   return totalsOf(messages, marks, change);
 }
 
-function withKept({ kept: _kept, ...chat }: StoredChat, kept: readonly Kept[]): StoredChat {
-  return kept.length > 0 ? { ...chat, kept } : chat;
-}
-
 /** Deletes chats that can't be restored any more, and bytes that no message refers to. */
 export async function sweep(rows: Rows, now: number): Promise<void> {
-  for (const chat of await rows.all<StoredChat>('chats'))
-    if (chat.kept?.some(({ until }) => until <= now)) rows.put('chats', await forgetLate(rows, chat, now));
+  for (const { kept, ...chat } of await rows.all<StoredChat>('chats')) {
+    if (!kept || isInTime(kept, now)) continue;
+    await (chat.totals ? purgePart(rows, chat.id, kept) : purge(rows, chat.id));
+    rows.put('chats', { ...chat, deleted: deadKeys({ ...chat, kept }) });
+  }
   const waiting = await rows.all<StoredUse>('uses', within(''));
   await forgetBlobs(
     rows,
     waiting.filter(({ until = 0 }) => until <= now),
   );
-}
-
-async function forgetLate(rows: Rows, chat: StoredChat, now: number): Promise<StoredChat> {
-  const { kept = [] } = chat;
-  const late = kept.filter(({ until }) => until <= now);
-  const stays = kept.filter((one) => !late.includes(one));
-  if (stays.length === 0 && !chat.totals) await purge(rows, chat.id);
-  else for (const one of late) await purgePart(rows, chat.id, one);
-  const deleted = new Set([...chat.deleted, ...late.flatMap(({ keys }) => keys)]);
-  return withKept({ ...chat, deleted: [...deleted] }, stays);
 }
 
 /** Deletes everything under an id. */

@@ -34,7 +34,7 @@ async function nextDue(rows: Rows): Promise<number> {
     rows.all<StoredChat>('chats'),
     rows.all<StoredUse>('uses', within('')),
   ]);
-  const times = [...chats.flatMap(({ kept = [] }) => kept), ...waiting].map(({ until = Infinity }) => until);
+  const times = [...chats.flatMap(({ kept }) => kept ?? []), ...waiting].map(({ until = Infinity }) => until);
   return times.reduce((next, time) => Math.min(next, time), Infinity);
 }
 
