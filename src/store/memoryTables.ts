@@ -75,56 +75,51 @@ class MemoryRows implements Rows {
   }
 
   async get<T>(table: Table, key: Key | Range): Promise<T | undefined> {
-    const [value] = this.#table(table).values(isRange(key) ? key : only(key), 1);
+    const value = this.#table(table).within(isRange(key) ? key : only(key), 1)[0]?.[1];
     // The app may change its own values.
     return (table === 'values' ? structuredClone(value) : value) as T | undefined;
   }
 
-  async all<T>(table: Table, range: Range = ALL, index?: string, limit?: number): Promise<T[]> {
-    if (index === undefined) return this.#table(table).values(range, limit) as T[];
-    return this.#indexed(table, index, range, limit).map(([, , value]) => value as T);
+  async all<T>(table: Table, range?: Range, index?: string, limit?: number): Promise<T[]> {
+    return this.#found(table, range, index, limit).map(([, value]) => value as T);
   }
 
   async entries<T>(table: Table, range: Range): Promise<[Key, T | undefined][]> {
-    const values = this.#table(table).values(range) as T[];
-    return this.#table(table)
-      .keys(range)
-      .map((key, i) => [key, values[i]]);
+    return this.#found(table, range) as [Key, T][];
   }
 
-  async keys(table: Table, range: Range = ALL, index?: string, limit?: number): Promise<Key[]> {
-    if (index === undefined) return this.#table(table).keys(range, limit);
-    return this.#indexed(table, index, range, limit).map(([, key]) => key);
+  async keys(table: Table, range?: Range, index?: string, limit?: number): Promise<Key[]> {
+    return this.#found(table, range, index, limit).map(([key]) => key);
   }
 
   async last<T>(table: Table, index: string): Promise<T | undefined> {
-    return this.#indexed(table, index).at(-1)?.[2] as T | undefined;
+    return this.#found(table, ALL, index).at(-1)?.[1] as T | undefined;
   }
 
   put(table: Table, value: unknown, key: Key = itemsIn(value, SHAPES[table].keyPath)[0] as Key): void {
     const rows = this.#table(table);
-    const [before] = rows.values(only(key), 1);
+    const before = rows.within(only(key), 1)[0]?.[1];
     this.#undo.push(() => rows.put(key, before));
     rows.put(key, value);
   }
 
   delete(table: Table, key: Key | Range): void {
     const range = isRange(key) ? key : only(key);
-    for (const one of this.#table(table).keys(range)) this.put(table, undefined, one);
+    for (const [one] of this.#table(table).within(range)) this.put(table, undefined, one);
   }
 
-  /** The records of an index, in its order: sorted when they are asked for, because few calls do, and tables are small. */
-  #indexed(table: Table, index: string, range: Range = ALL, limit?: number): [Key, Key, unknown][] {
+  /** Records in the order of the table, or of an index: sorted when asked for, because few calls do, and tables are small. */
+  #found(table: Table, range: Range = ALL, index?: string, limit?: number): Entry[] {
+    if (index === undefined) return this.#table(table).within(range, limit);
     const path = SHAPES[table].indexes?.[index];
-    const values = this.#table(table).values(ALL);
-    const keys = this.#table(table).keys(ALL);
-    const found = values.flatMap((value, i): [Key, Key, unknown][] =>
-      itemsIn(value, path).map((item) => [item, keys[i] as Key, value]),
-    );
     const isIn = (item: Key): boolean =>
       compareKeys(item, range.from) >= (range.isAfter ? 1 : 0) && compareKeys(item, range.to) <= 0;
-    const inside = found.filter(([item]) => isIn(item)).toSorted(([a], [b]) => compareKeys(a, b));
-    return inside.slice(0, limit);
+    const found = this.#table(table)
+      .within(ALL)
+      .flatMap((entry) => itemsIn(entry[1], path).map((item) => ({ item, entry })))
+      .filter(({ item }) => isIn(item));
+    const sorted = found.toSorted((a, b) => compareKeys(a.item, b.item));
+    return sorted.slice(0, limit).map(({ entry }) => entry);
   }
 
   #table(table: Table): Sorted {
@@ -145,38 +140,29 @@ function itemsIn(value: unknown, path: Shape['keyPath']): readonly Key[] {
   return item === undefined ? [] : [item];
 }
 
+type Entry = readonly [key: Key, value: unknown];
+
 class Sorted {
-  readonly #keys: Key[] = [];
-  readonly #values: unknown[] = [];
+  readonly #entries: Entry[] = [];
 
-  keys(range: Range, limit?: number): Key[] {
-    return this.#keys.slice(...this.#span(range, limit));
-  }
-
-  values(range: Range, limit?: number): unknown[] {
-    return this.#values.slice(...this.#span(range, limit));
+  within({ from, to, isAfter = false }: Range, limit = Infinity): Entry[] {
+    const start = this.#placeOf(from, isAfter);
+    return this.#entries.slice(start, Math.min(this.#placeOf(to, true), start + limit));
   }
 
   /** Replaces a value; undefined removes it. */
   put(key: Key, value: unknown): void {
     const at = this.#placeOf(key, false);
-    const isThere = at < this.#keys.length && compareKeys(this.#keys[at] as Key, key) === 0;
-    const [keys, values] = value === undefined ? [[], []] : [[key], [value]];
-    this.#keys.splice(at, Number(isThere), ...keys);
-    this.#values.splice(at, Number(isThere), ...values);
-  }
-
-  #span({ from, to, isAfter = false }: Range, limit = Infinity): [start: number, end: number] {
-    const start = this.#placeOf(from, isAfter);
-    return [start, Math.min(this.#placeOf(to, true), start + limit)];
+    const there = this.#placeOf(key, true) - at;
+    this.#entries.splice(at, there, ...(value === undefined ? [] : [[key, value] as const]));
   }
 
   /** The index of the first key that is not less than this one, or, with `isBehind`, of the one after it. */
   #placeOf(key: Key, isBehind: boolean): number {
-    let [from, to] = [0, this.#keys.length];
+    let [from, to] = [0, this.#entries.length];
     while (from < to) {
       const middle = (from + to) >> 1;
-      const order = compareKeys(this.#keys[middle] as Key, key);
+      const order = compareKeys((this.#entries[middle] as Entry)[0], key);
       if (order < 0 || (order === 0 && isBehind)) from = middle + 1;
       else to = middle;
     }

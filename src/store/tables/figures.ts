@@ -1,5 +1,5 @@
 import type { StorageFigures } from '../store.ts';
-import { TABLES, type Database, type Rows, type StoredChat, type Table } from './layout.ts';
+import { type Database, type Rows, type StoredChat, type Table } from './layout.ts';
 
 /** Counts records. Reads the rows of the chats and, one after another, the attachments. */
 export async function figuresOf(db: Database): Promise<StorageFigures> {
@@ -42,25 +42,21 @@ const KINDS: Readonly<Record<string, readonly Table[]>> = {
 
 /** The size of each kind of record. Reads a hundred records in a transaction. */
 export async function weigh(db: Database): Promise<NonNullable<StorageFigures['kinds']>> {
-  const weights = new Map<Table, { rows: number; bytes: number }>();
-  for (const table of TABLES) weights.set(table, await weighTable(db, table));
-  return Object.entries(KINDS).map(([kind, tables]) => {
-    const [rows, bytes] = (['rows', 'bytes'] as const).map((of) =>
-      tables.reduce((sum, table) => sum + (weights.get(table)?.[of] ?? 0), 0),
-    ) as [number, number];
-    return { kind, rows, bytes };
-  });
-}
-
-async function weighTable(db: Database, table: Table): Promise<{ rows: number; bytes: number }> {
-  const keys = await db.read((rows) => rows.keys(table));
-  let bytes = 0;
-  for (let from = 0; from < keys.length; from += AT_A_TIME) {
-    const some = keys.slice(from, from + AT_A_TIME);
-    const read = (rows: Rows): Promise<unknown[]> => Promise.all(some.map((key) => rows.get(table, key)));
-    for (const value of await db.read(read)) bytes += bytesOf(value);
+  const kinds: { kind: string; rows: number; bytes: number }[] = [];
+  for (const [kind, tables] of Object.entries(KINDS)) {
+    const weight = { kind, rows: 0, bytes: 0 };
+    for (const table of tables) {
+      const keys = await db.read((rows) => rows.keys(table));
+      weight.rows += keys.length;
+      for (let from = 0; from < keys.length; from += AT_A_TIME) {
+        const some = keys.slice(from, from + AT_A_TIME);
+        const read = (rows: Rows): Promise<unknown[]> => Promise.all(some.map((key) => rows.get(table, key)));
+        for (const value of await db.read(read)) weight.bytes += bytesOf(value);
+      }
+    }
+    kinds.push(weight);
   }
-  return { rows: keys.length, bytes };
+  return kinds;
 }
 
 const AT_A_TIME = 100;

@@ -118,11 +118,8 @@ function isNamed(part: Part): part is FilePart {
 /** The bytes of base64; undefined where {@link toBase64} would encode them differently. */
 function fromBase64(text: string): Uint8Array<ArrayBuffer> | undefined {
   try {
-    const padding = text.endsWith('==') ? 2 : text.endsWith('=') ? 1 : 0;
     const bytes = Native.fromBase64?.(text) ?? bytesOfBinary(atob(text));
-    const isWhole = bytes.length === (text.length / 4) * 3 - padding;
-    const end = text.slice(-4);
-    return isWhole && btoa(atob(end)) === end ? bytes : undefined;
+    return toBase64(bytes) === text ? bytes : undefined;
   } catch {
     return undefined;
   }
