@@ -69,7 +69,7 @@ export function checkDraft(draft: Draft): Draft {
 
 /** Throws `invalid-options` unless the arguments with these names, the first of a call, are texts. */
 export function expectTexts(names: string, args: readonly unknown[]): void {
-  for (const [i, name] of names.split(' ').entries()) if (name) expect('text', name, args[i]);
+  for (const [i, name] of names.split(' ').entries()) expect('text', name, args[i]);
 }
 
 /** These fields of an options object, each read once. Throws `invalid-options` for a value that is no options object. */

@@ -2,10 +2,10 @@ import { expectListener, refuseToLoad } from '../errors.ts';
 import type { ContextStore, StoreNotice, StoreReads } from './store.ts';
 import type { Access } from './tables/usual.ts';
 
-/** The calls on tables, of `tables/usual.ts` and `tables/rarely.ts`, by the texts that they take first. */
+/** The calls on tables, of `tables/usual.ts` and `tables/rarely.ts`, by the texts that they take first; `commit` looks at its own. */
 const CALLS = {
-  '': 'listChats changesSince putBlob clear storage',
-  chatId: 'load bodies commit saveDraft getChat held deleteChat restoreChat examine',
+  '': 'commit listChats changesSince putBlob clear storage',
+  chatId: 'load bodies saveDraft getChat held deleteChat restoreChat examine',
   'chatId key': 'hold revisions',
   key: 'get set delete',
   hash: 'getBlob',

@@ -13,7 +13,6 @@ import {
   compareMarks,
   compareVersions,
   isSameEnds,
-  type Parents,
   unitedEnds,
   unitedMessage,
   withoutPassed,
@@ -29,11 +28,13 @@ import {
   type StoredFact,
   type StoredMessage,
   summed,
+  only,
   within,
 } from './layout.ts';
 import {
   answer,
   type Changed,
+  type Fact,
   deadKeys,
   factIn,
   factsOf,
@@ -86,11 +87,12 @@ export async function commit(
   expectPlace(known, ready, options);
   let { last: seq } = known;
   const lost = messages.size > 0 ? await wordless(rows, known, ready) : NONE;
-  const stored = changedMessages(known, ready, lost).map(({ before, after }) => ({
-    before,
-    after: { ...after, seq: (seq += 1) },
-  }));
-  for (const { after } of stored) messages.set(after.key, after);
+  const stored: Changed<StoredMessage>[] = [];
+  for (const { before, after: record } of changedMessages(known, ready, lost)) {
+    const after = { ...record, seq: (seq += 1) };
+    stored.push({ before, after });
+    messages.set(after.key, after);
+  }
   const spoken = changedFacts(known, ready);
   for (const [hash, bytes] of ready.files) await putFile(rows, hash, bytes);
   await keepLate(rows, known, ready);
@@ -98,27 +100,25 @@ export async function commit(
     if (value === undefined) rows.delete('local', [chat.id, name]);
     else rows.put('local', value, [chat.id, name]);
   }
-  if (stored.length + spoken.length === 0) return { records: await told(rows, known), isChanged: false };
+  if (stored.length + spoken.size === 0) return { records: await told(rows, known), isChanged: false };
   if (options.expect) expectEnds(known, options.expect);
   await putMessages(rows, chat.id, stored, ready.bodies);
-  for (const { kind, after } of spoken) {
-    const fact = factOf(chat.id, kind, after, (seq += 1));
-    rows.put('facts', fact);
-    facts.set(nameOfFact(kind, fact), fact);
+  for (const [name, { kind, record }] of spoken) {
+    const fact = { kind, record: { ...record, seq: (seq += 1) } };
+    putFact(rows, chat.id, fact);
+    facts.set(name, fact);
   }
-  const change = { ...options, now: Date.now(), messages: stored, facts: spoken };
-  const { database, generation } = known.meta;
+  const { marks } = factsOf(spoken.values());
+  const change = { ...options, now: Date.now(), messages: stored, marks };
   const next: StoredChat = {
     ...chat,
-    database,
-    generation,
+    ...known.meta,
     seq: (seq += 1),
     totals: movedTotals(chat.totals, change),
     keys: [...new Set([...chat.keys, ...chatKeysOf(ready)])],
   };
   rows.put('chats', next);
-  const meta = { ...known.meta, seq };
-  return { records: await told(rows, { ...known, chat: next, meta }), isChanged: true };
+  return { records: await told(rows, { ...known, chat: next, meta: next }), isChanged: true };
 }
 
 /** The stored records that a delta touches, and what changed since its author read. */
@@ -128,19 +128,19 @@ interface Known {
   /** Whether others wrote since the caller read. */
   readonly isLater: boolean;
   readonly messages: Map<string, StoredMessage>;
-  readonly facts: Map<string, StoredFact>;
+  /** By {@link nameOfFact}. */
+  readonly facts: Map<string, Fact>;
   /** The last number of the database: if the row of a chat was lost, the counter may be behind. */
   readonly last: number;
 }
 
 async function readKnown(rows: Rows, ready: Ready, options: CommitOptions) {
   const { chatId } = ready;
-  const asked: Promise<readonly (StoredFact | undefined)[]>[] = [];
-  const factAt = async (kind: StoredFact['kind'], { id, chat }: EndsRecord | Mark) => [
-    await rows.get<StoredFact>('facts', [chatId, kind, id, chat]),
-  ];
-  for (const record of ready.ends) asked.push(factAt('ends', record));
-  for (const mark of ready.marks) asked.push(factAt('mark', mark));
+  const asked: Promise<readonly StoredFact[]>[] = [];
+  const ask = (kind: Fact['kind'], { id, chat }: Fact['record']): void =>
+    void asked.push(rows.all('facts', only([chatId, kind, id, chat])));
+  for (const record of ready.ends) ask('ends', record);
+  for (const mark of ready.marks) ask('mark', mark);
   for (const record in options.expect) asked.push(rows.all('facts', within(chatId, 'ends', record)));
   const hints = new Map<string, number>();
   for (const { key, seq } of ready.messages)
@@ -156,12 +156,13 @@ async function readKnown(rows: Rows, ready: Ready, options: CommitOptions) {
   const [recent, later] = isLater
     ? await Promise.all([readMessages(rows, chatId, since), readFactRows(rows, chatId, since)])
     : [[], []];
-  const facts = new Map<string, StoredFact>();
+  const facts = new Map<string, Fact>();
   let last = Math.max(meta.seq, since, recent.at(-1)?.seq ?? 0);
-  for (const fact of [...later, ...handed.flat()]) {
-    if (!fact || fact.seq <= chat.from) continue;
-    facts.set(nameOfFact(fact.kind, fact), fact);
-    last = Math.max(last, fact.seq);
+  for (const row of [...later, ...handed.flat()]) {
+    if (row.seq <= chat.from) continue;
+    const fact = factIn(row);
+    if (fact) facts.set(nameOfFact(fact), fact);
+    last = Math.max(last, row.seq);
   }
   const messages = new Map<string, StoredMessage>();
   for (const message of [...found.values(), ...recent])
@@ -169,14 +170,14 @@ async function readKnown(rows: Rows, ready: Ready, options: CommitOptions) {
   return { chat, meta, isLater, messages, facts, last };
 }
 
-/** The name of a row, unique in its table. */
-function nameOfFact(kind: StoredFact['kind'], { id, chat }: Pick<StoredFact, 'id' | 'chat'>): string {
+/** The name of a fact, unique in a chat. */
+function nameOfFact({ kind, record: { id, chat } }: Fact): string {
   return `${kind} ${id} ${chat}`;
 }
 
 /** The caller's answer: what changed since they read, and what they passed; if others wrote since, also what drafts add. */
 function told(rows: Rows, { meta, chat, facts, messages, isLater }: Known): Promise<ChatRecords> {
-  const records = { ...factsOf([...facts.values()]), messages: [...messages.values()] };
+  const records = { ...factsOf(facts.values()), messages: [...messages.values()] };
   return answer(rows, meta, chat, records, isLater ? records.messages : undefined);
 }
 
@@ -221,39 +222,24 @@ function keptOf(versions: readonly Version[]): readonly Version[] {
   return shown ? [shown] : sorted;
 }
 
-/** A branch record or a mark that changes. */
-interface ChangedFact extends Changed<EndsRecord | Mark> {
-  readonly kind: StoredFact['kind'];
-}
-
-/** The branch records with other ends, and the greater marks. */
-function changedFacts(known: Known, { ends, marks, messages }: Ready): ChangedFact[] {
-  const changed = new Map<string, ChangedFact>();
+/** The branch records with other ends, and the greater marks, by {@link nameOfFact}. */
+function changedFacts(known: Known, { ends, marks, messages }: Ready): ReadonlyMap<string, Fact> {
+  const changed = new Map<string, Fact>();
   const parents = new Map<string, string | null>();
   // The end of a turn that is sent again may be passed already, so include the known parents.
   for (const { key, parent } of [...known.messages.values(), ...messages]) parents.set(key, parent);
-  const handed: readonly (readonly [StoredFact['kind'], readonly (EndsRecord | Mark)[]])[] = [
-    ['ends', ends],
-    ['mark', marks],
-  ];
-  for (const [kind, records] of handed)
-    for (const record of records) {
-      const name = nameOfFact(kind, record);
-      const { before = factIn(known.facts.get(name)), after = before } = changed.get(name) ?? {};
-      const next =
-        kind === 'ends'
-          ? joinedEnds(after as EndsRecord | undefined, record as EndsRecord, parents)
-          : after && compareMarks(after as Mark, record as Mark) >= 0
-            ? after
-            : record;
-      if (next !== after) changed.set(name, { kind, before, after: next });
-    }
-  return [...changed.values()];
-}
-
-function joinedEnds(known: EndsRecord | undefined, record: EndsRecord, parents: Parents): EndsRecord {
-  const next = withoutPassed(known ? unitedEnds(known, record) : record, parents);
-  return known && isSameEnds({ ...known, seq: next.seq } as EndsRecord, next) ? known : next;
+  for (const record of ends) {
+    const name = nameOfFact({ kind: 'ends', record });
+    const before = (changed.get(name) ?? known.facts.get(name))?.record as EndsRecord | undefined;
+    const next = withoutPassed(before ? unitedEnds(before, record) : record, parents);
+    if (!before || !isSameEnds(before, next)) changed.set(name, { kind: 'ends', record: next });
+  }
+  for (const record of marks) {
+    const name = nameOfFact({ kind: 'mark', record });
+    const before = (changed.get(name) ?? known.facts.get(name))?.record as Mark | undefined;
+    if (!before || compareMarks(before, record) < 0) changed.set(name, { kind: 'mark', record });
+  }
+  return changed;
 }
 
 function chatKeysOf({ messages, ends, marks }: ChatDelta): Set<string> {
@@ -288,8 +274,8 @@ function expectEnds({ chat, facts }: Known, expected: CommitOptions['expect'] & 
   const chatId = chat.id;
   const ends: Record<string, readonly string[]> = {};
   for (const [id, keys] of Object.entries(expected)) {
-    const records = [...facts.values()].filter((fact) => fact.kind === 'ends' && fact.id === id);
-    const known = new Set(records.flatMap((fact) => (factIn(fact) as EndsRecord | undefined)?.keys ?? []));
+    const records = factsOf(facts.values()).ends.filter((record) => record.id === id);
+    const known = new Set(records.flatMap((record) => record.keys));
     const isSame = new Set(keys).size === known.size && keys.every((key) => known.has(key));
     if (!isSame) setField(ends, id, [...known]);
   }
@@ -305,9 +291,13 @@ async function putMessages(
   changes: readonly Changed<StoredMessage>[],
   bodies: Ready['bodies'],
 ): Promise<void> {
-  await forgetDrafts(rows, chatId, changes);
   const seqs: number[] = [];
-  for (const { before } of changes) if (before && hasWords(shownVersion(before))) seqs.push(before.seq);
+  let isNew = true;
+  for (const { before } of changes) {
+    if (before) isNew = false;
+    if (before && hasWords(shownVersion(before))) seqs.push(before.seq);
+  }
+  if (!isNew) await forgetDrafts(rows, chatId, changes);
   const old = await readBodies(rows, chatId, seqs);
   const texts: (string | undefined)[] = [];
   for (const { before, after } of changes) {
@@ -358,7 +348,6 @@ export function textOfBody(record: StoredMessage, json: string): string {
 
 /** Removes the drafts of settled messages. The draft of a closed page may be of a newer version than the stored one. */
 async function forgetDrafts(rows: Rows, chatId: string, changes: readonly Changed<StoredMessage>[]) {
-  if (!changes.some(({ before }) => before)) return;
   const drafts = await readDrafts(rows, chatId);
   for (const { after } of changes)
     if ((drafts.get(after.key)?.rev ?? 0) < shownVersion(after).rev) forgetDraft(rows, chatId, after.key);
@@ -394,12 +383,9 @@ async function keepRevision(
 
 const REVISIONS = 20;
 
-/** The row of an end or a mark. */
-export function factOf(
-  chatId: string,
-  kind: StoredFact['kind'],
-  { seq: _seq, ...record }: EndsRecord | Mark,
-  seq: number,
-): StoredFact {
-  return { chatId, kind, id: record.id, chat: record.chat, seq, text: summed(JSON.stringify(record)) };
+/** Writes an end or a mark, at the number in its record. */
+function putFact(rows: Rows, chatId: string, { kind, record: { seq = 0, ...record } }: Fact): void {
+  const { id, chat } = record;
+  const row: StoredFact = { chatId, kind, id, chat, seq, text: summed(JSON.stringify(record)) };
+  rows.put('facts', row);
 }

@@ -110,7 +110,7 @@ async function lookAt(rows: Rows, { id: chatId, from }: StoredChat): Promise<Fou
   for (const [key, fact] of facts) {
     const [, kind, id] = key as [string, StoredFact['kind'], string];
     if (fact && fact.seq <= from) continue;
-    const record = factIn(fact);
+    const record = factIn(fact)?.record;
     if (!record) {
       const reason =
         kind === 'ends' ? 'Where a branch ends is lost: its messages get another one.' : 'A mark is lost.';

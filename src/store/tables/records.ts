@@ -199,7 +199,7 @@ export interface Facts {
 
 /** The ends and marks of a chat that changed after a number. */
 export async function readFacts(rows: Rows, chatId: string, since: number): Promise<Facts> {
-  return factsOf(await readFactRows(rows, chatId, since));
+  return factsOf((await readFactRows(rows, chatId, since)).map(factIn));
 }
 
 /** The rows of the ends and marks of a chat that changed after a number. */
@@ -207,21 +207,25 @@ export function readFactRows(rows: Rows, chatId: string, since: number): Promise
   return since > 0 ? rows.all('facts', after(chatId, since), 'seq') : rows.all('facts', within(chatId));
 }
 
-/** The ends and marks in some rows, without damaged ones. */
-export function factsOf(facts: readonly (StoredFact | undefined)[]): Facts {
+/** The ends and the marks among some facts. */
+export function factsOf(facts: Iterable<Fact | undefined>): Facts {
   const [ends, marks]: [EndsRecord[], Mark[]] = [[], []];
-  for (const fact of facts) {
-    const record = factIn(fact);
-    if (record && fact?.kind === 'ends') ends.push(record as EndsRecord);
-    else if (record) marks.push(record as Mark);
-  }
+  for (const fact of facts)
+    if (fact?.kind === 'ends') ends.push(fact.record as EndsRecord);
+    else if (fact) marks.push(fact.record as Mark);
   return { ends, marks };
 }
 
-/** The record in a row, with its number; undefined for a damaged one. */
-export function factIn(fact: StoredFact | undefined): EndsRecord | Mark | undefined {
-  const record = readText(fact?.text) as EndsRecord | Mark | undefined;
-  return fact && record?.id === fact.id ? { ...record, seq: fact.seq } : undefined;
+/** An end or a mark. */
+export interface Fact {
+  readonly kind: StoredFact['kind'];
+  readonly record: EndsRecord | Mark;
+}
+
+/** The fact in a row, with its number; undefined for a damaged one. */
+export function factIn(row: StoredFact | undefined): Fact | undefined {
+  const record = readText(row?.text) as Fact['record'] | undefined;
+  return row && record?.id === row.id ? { kind: row.kind, record: { ...record, seq: row.seq } } : undefined;
 }
 
 /** The state of the database. */
@@ -369,8 +373,7 @@ export interface TotalsChange {
   readonly userId: string;
   readonly now: number;
   readonly messages: readonly Changed<MessageRecord>[];
-  /** Marks; other facts are ignored. */
-  readonly facts: readonly { readonly after: object }[];
+  readonly marks: readonly Mark[];
   /** How many branches the author shows, if reported. */
   readonly branchCount?: number | undefined;
 }
@@ -378,11 +381,11 @@ export interface TotalsChange {
 /** The totals after a commit; without earlier ones those of a new chat. */
 export function movedTotals(totals: Totals | undefined, change: TotalsChange): Totals {
   const said = new Map(totals?.said);
-  for (const { after } of change.facts as readonly Changed<Mark>[]) {
-    if (!OF_CHAT.test(after.id)) continue;
+  for (const { id, value } of change.marks) {
+    if (!OF_CHAT.test(id)) continue;
     // The last written mark stands last.
-    said.delete(after.id);
-    said.set(after.id, after.value);
+    said.delete(id);
+    said.set(id, value);
   }
   let messages = totals?.messages ?? 0;
   for (const { before, after } of change.messages) {
@@ -406,12 +409,12 @@ const OF_CHAT = /^(?:title$|(?:field|usage|beginning) )/;
 export function totalsOf(
   messages: readonly MessageRecord[],
   marks: readonly Mark[],
-  change: Omit<TotalsChange, 'messages' | 'facts'>,
+  change: Omit<TotalsChange, 'messages' | 'marks'>,
 ): Totals {
   return movedTotals(undefined, {
     ...change,
     messages: messages.map((after) => ({ before: undefined, after })),
-    facts: marks.toSorted(compareMarks).map((after) => ({ after })),
+    marks: marks.toSorted(compareMarks),
   });
 }
 
