@@ -192,10 +192,7 @@ export function runsOf(
 const CLOSE = 8;
 
 /** Ends and marks. */
-export interface Facts {
-  readonly ends: readonly EndsRecord[];
-  readonly marks: readonly Mark[];
-}
+export type Facts = Pick<ChatDelta, 'ends' | 'marks'>;
 
 /** The ends and marks of a chat that changed after a number. */
 export async function readFacts(rows: Rows, chatId: string, since: number): Promise<Facts> {
