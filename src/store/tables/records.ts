@@ -178,7 +178,7 @@ function placesFrom(chatId: string, seq: number): Range {
 export function runsOf(
   numbers: readonly number[],
   close: number,
-  long = Infinity,
+  long: number = Infinity,
 ): [first: number, last: number][] {
   const runs: [number, number][] = [];
   for (const number of numbers) {
