@@ -77,9 +77,10 @@ export class Profile {
     return port;
   }
 
-  /** A new page with the package. */
+  /** A page with the package: the one that the browser began with, while it is blank, or a new one. */
   async open(): Promise<Page> {
-    const page = await this.context.newPage();
+    const blank = this.context.pages().find((page) => page.url() === 'about:blank');
+    const page = blank ?? (await this.context.newPage());
     await page.goto(this.origin);
     await page.waitForFunction(() => 'contextree' in globalThis);
     return page;
