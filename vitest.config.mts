@@ -135,6 +135,7 @@ function inBrowser(): TestProjectInlineConfiguration {
     },
     test: {
       name: 'browser',
+      testTimeout: patience,
       expect: slowly,
       include: [
         'test/browser/**/*.test.{ts,tsx}',
@@ -164,7 +165,7 @@ async function stories(): Promise<TestProjectInlineConfiguration> {
     plugins: [storybookTest({ configDir: `${root}/.storybook` })],
     optimizeDeps,
     // One page for all stories: each cleans up after itself.
-    test: { name: 'storybook', isolate: false, browser: chromium() },
+    test: { name: 'storybook', testTimeout: patience, isolate: false, browser: chromium() },
   };
 }
 
