@@ -103,7 +103,7 @@ describe('hooks of two tabs', () => {
 
   it('show what is stored, in whatever order answers and notices come', { timeout: patience }, async () => {
     let tried = 0;
-    const options = campaign(200);
+    const options = campaign(50);
     await fc.assert(
       fc.asyncProperty(fc.scheduler({ act }), tabs, async (scheduler, stories) => {
         tried += 1;
