@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs';
-import { expect, type BrowserContext, type Locator, type Page } from '@playwright/test';
+import { expect, type Locator, type Page } from '@playwright/test';
 import { Demo, faultsOf } from './demo.ts';
 import { test } from './test.ts';
 
@@ -81,9 +81,9 @@ test('files wait at the box, outlive a reload, and stay with the question when i
   await isClean(page, 'light');
 });
 
-/** Another tab on the chat of a page. */
-async function tabOn(context: BrowserContext, demo: Demo): Promise<Demo> {
-  return Demo.open(await context.newPage(), { at: new URL(demo.page.url()).hash });
+/** Opens a tab on the chat of a page. */
+async function openOn(demo: Demo, tab: Page): Promise<Demo> {
+  return Demo.open(tab, { at: new URL(demo.page.url()).hash });
 }
 
 /** The browser's own "Duplicate tab": another page that begins with the same session. */
@@ -95,12 +95,12 @@ async function duplicate(demo: Demo): Promise<Demo> {
 
 test('each tab keeps its own words and files; those of a tab that is gone are found by the next one', async ({
   page,
-  context,
+  newTab,
 }) => {
   const first = await Demo.open(page);
   await first.ask('Hello');
   await attach(first, note);
-  const second = await tabOn(context, first);
+  const second = await openOn(first, await newTab());
   await attach(second, { ...note, name: 'second.txt' });
   const copy = await duplicate(first);
   await attach(copy, { ...note, name: 'copy.txt' });
@@ -129,7 +129,7 @@ test('each tab keeps its own words and files; those of a tab that is gone are fo
   await page.close();
   // A browser frees the locks of a closed page some time later.
   await expect.poll(living).toBe(all - 2);
-  const next = await tabOn(context, second);
+  const next = await openOn(second, await newTab());
   await expect(removers(next)).toHaveCount(2);
   await expect(next.message).toHaveValue(/^of the (first\n\nof the copy|copy\n\nof the first)$/);
   await next.page.reload();

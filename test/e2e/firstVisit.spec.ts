@@ -71,6 +71,7 @@ test('a first step shows where it happens before it does, and the rest is skippe
 test('the first chat is one in two tabs that open at once, and is never made again', async ({
   page,
   context,
+  newTab,
 }) => {
   const other = await context.newPage();
   await Promise.all([page.goto('/?speed=0'), other.goto('/?speed=0')]);
@@ -90,7 +91,7 @@ test('the first chat is one in two tabs that open at once, and is never made aga
   await page.getByRole('dialog').getByRole('button', { name: 'Delete', exact: true }).click();
   await expect(demo.chats.getByRole('link')).toHaveCount(0);
   await page.evaluate(() => localStorage.removeItem('demo:visited'));
-  const later = new Demo(await context.newPage());
+  const later = new Demo(await newTab());
   await later.page.goto('/?speed=0');
   await expect(later.page.getByRole('list', { name: 'Starter prompts' })).toBeVisible();
   await later.page.close();

@@ -67,6 +67,8 @@ async function keptHere(): Promise<string[]> {
 interface Fixtures {
   /** What the test needs of a browser of its own, `{}` for nothing but that; null where a page in the shared one will do. */
   readonly own: BrowserContextOptions | null;
+  /** Opens one more page of the same browser. */
+  readonly newTab: () => Promise<Page>;
 }
 
 export const test = base.extend<Fixtures, { readonly room: Room }>({
@@ -84,5 +86,6 @@ export const test = base.extend<Fixtures, { readonly room: Room }>({
     await run(context);
     await (own ? context.close() : room.clear());
   },
-  page: async ({ room, context, own }, run) => run(await (own ? context.newPage() : room.newPage())),
+  newTab: async ({ room, context, own }, run) => run(() => (own ? context.newPage() : room.newPage())),
+  page: async ({ newTab }, run) => run(await newTab()),
 });
