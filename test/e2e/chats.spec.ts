@@ -1,5 +1,6 @@
 import { expect } from '@playwright/test';
 import { Demo, faultsOf } from './demo.ts';
+import { HeldModel } from './model.ts';
 import { test } from './test.ts';
 
 test('an unsent chat is nowhere; the first question names it; a name of one own stays; its deletion is undone', async ({
@@ -60,7 +61,8 @@ test('the address names the chat, which keeps its unsent text: Back, a reload an
 test('an answer that grows in another chat is a dot in the list, until the chat was looked at', async ({
   page,
 }) => {
-  const demo = await Demo.open(page, { pace: 0.5 });
+  const demo = await Demo.open(page);
+  const model = await HeldModel.behind(demo);
   await demo.send('Why do rivers bend?');
   await demo.streaming();
   // Whoever would delete it now is told of the answer, too.
@@ -71,7 +73,8 @@ test('an answer that grows in another chat is a dot in the list, until the chat 
   await demo.button('New chat').click();
   const link = demo.chats.getByRole('link', { name: 'Why do rivers bend?' });
   await expect(link).toHaveAccessibleDescription('An answer is growing');
-  await expect(link).toHaveAccessibleDescription('A new answer', { timeout: 30_000 });
+  model.end();
+  await expect(link).toHaveAccessibleDescription('A new answer');
   await page.reload();
   await expect(link).toHaveAccessibleDescription('A new answer');
   await link.click();
@@ -136,10 +139,10 @@ test('a chat that is opened for what was said in it shows where that was', async
   await find();
 });
 
-test('a turn that another tab forced onto a branch says so', async ({ page, context }) => {
+test('a turn that another tab forced onto a branch says so', async ({ page, newTab }) => {
   const one = await Demo.open(page, { pace: 0.25 });
   await one.ask('The first question');
-  const other = await Demo.open(await context.newPage(), { at: new URL(page.url()).hash });
+  const other = await Demo.open(await newTab(), { at: new URL(page.url()).hash });
   await expect(other.you).toHaveCount(1);
   // Longer than all that follows, on a busy machine too.
   await one.send('A slow one, long');
@@ -166,12 +169,12 @@ test('a turn that another tab forced onto a branch says so', async ({ page, cont
 
 test('while another tab answers, a tab that opens then shows it grow, and asks nobody again', async ({
   page,
-  context,
+  newTab,
 }) => {
   const one = await Demo.open(page, { pace: 0.2 });
   await one.send('A slow one');
   await one.streaming(4);
-  const other = await Demo.open(await context.newPage(), { at: new URL(page.url()).hash });
+  const other = await Demo.open(await newTab(), { at: new URL(page.url()).hash });
   await expect(other.page.getByText('Another tab is writing here')).toBeVisible();
   await expect(other.button('Get an answer')).toHaveCount(0);
   await expect(other.assistant).toHaveAttribute('aria-busy', 'true');

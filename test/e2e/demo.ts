@@ -149,6 +149,16 @@ export class Demo {
     await this.settled();
   }
 
+  /** Opens the model settings and names a model behind an address. Returns the dialog, which is to be saved. */
+  async fillSettings({ baseUrl, key }: { readonly baseUrl: string; readonly key: string }): Promise<Locator> {
+    await this.button('Model settings').click();
+    const dialog = this.page.getByRole('dialog', { name: 'Model settings' });
+    await dialog.getByRole('textbox', { name: 'Base URL', exact: true }).fill(baseUrl);
+    await dialog.getByLabel('API key', { exact: true }).fill(key);
+    await dialog.getByRole('textbox', { name: 'Model', exact: true }).fill('far');
+    return dialog;
+  }
+
   /** Clears all data, as the menu offers it. */
   async clearData(): Promise<void> {
     await this.button('Data').click();

@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { expect, type Locator } from '@playwright/test';
+import { expect } from '@playwright/test';
 import { Demo } from './demo.ts';
 import { test } from './test.ts';
 
@@ -27,31 +27,19 @@ async function endpoint(): Promise<{ readonly server: Server; readonly baseUrl: 
   return { server, baseUrl: `http://127.0.0.1:${(server.address() as AddressInfo).port}/v1` };
 }
 
-async function settings(
-  demo: Demo,
-  { baseUrl, key }: { readonly baseUrl: string; readonly key: string },
-): Promise<Locator> {
-  await demo.button('Model settings').click();
-  const dialog = demo.page.getByRole('dialog', { name: 'Model settings' });
-  await dialog.getByRole('textbox', { name: 'Base URL', exact: true }).fill(baseUrl);
-  await dialog.getByLabel('API key', { exact: true }).fill(key);
-  await dialog.getByRole('textbox', { name: 'Model', exact: true }).fill('far');
-  return dialog;
-}
-
 test('an endpoint that refuses the key, or is not there, says so in words; the key is stored nowhere', async ({
   page,
 }) => {
   const { server, baseUrl } = await endpoint();
   const demo = await Demo.open(page);
-  const wrong = await settings(demo, { baseUrl, key: `${KEY}-wrong` });
+  const wrong = await demo.fillSettings({ baseUrl, key: `${KEY}-wrong` });
   await wrong.getByRole('button', { name: 'Test connection' }).click();
   await expect(wrong.getByRole('status')).toContainText('refused the API key (401)');
   await wrong.getByRole('button', { name: 'Save', exact: true }).click();
   await demo.send('Who are you?');
   await expect(demo.assistant.getByRole('alert')).toContainText('refused the API key (401)');
 
-  const right = await settings(demo, { baseUrl, key: KEY });
+  const right = await demo.fillSettings({ baseUrl, key: KEY });
   await right.getByRole('button', { name: 'Test connection' }).click();
   await expect(right.getByRole('status')).toContainText('far answers');
   await right.getByRole('button', { name: 'Save', exact: true }).click();
@@ -64,7 +52,7 @@ test('an endpoint that refuses the key, or is not there, says so in words; the k
   await new Promise((resolve) => server.close(resolve));
   await demo.send('Still there?');
   await expect(demo.assistant.last().getByRole('alert')).toContainText('could not be reached');
-  const dead = await settings(demo, { baseUrl, key: KEY });
+  const dead = await demo.fillSettings({ baseUrl, key: KEY });
   await dead.getByRole('button', { name: 'Test connection' }).click();
   await expect(dead.getByRole('status')).toContainText('could not be reached');
   await page.keyboard.press('Escape');
@@ -100,7 +88,7 @@ test('an endpoint that breaks off, or ends without a word, says so in words, and
   await new Promise((resolve) => server.once('listening', resolve));
   const baseUrl = `http://127.0.0.1:${(server.address() as AddressInfo).port}/v1`;
   const demo = await Demo.open(page);
-  const dialog = await settings(demo, { baseUrl, key: KEY });
+  const dialog = await demo.fillSettings({ baseUrl, key: KEY });
   await dialog.getByRole('button', { name: 'Save', exact: true }).click();
   await demo.send('Who are you?');
   await expect(demo.assistant.getByRole('alert')).toContainText('The answer broke off before its end');
@@ -108,7 +96,7 @@ test('an endpoint that breaks off, or ends without a word, says so in words, and
   await expect(demo.on(demo.assistant, 'Continue')).toBeVisible();
 
   isWhole = true;
-  const again = await settings(demo, { baseUrl, key: KEY });
+  const again = await demo.fillSettings({ baseUrl, key: KEY });
   await again.getByRole('button', { name: 'Test connection' }).click();
   await expect(again.getByRole('status')).toContainText('without a word');
   await page.keyboard.press('Escape');
