@@ -58,7 +58,12 @@ test('a deleted checkpoint or branch leaves the focus on its neighbour, and the 
   await press(demo.branch);
   await press(demo.button('Delete branch: New branch'));
   await expect(demo.branchRows).toHaveCount(1);
-  await expect(demo.button('Delete branch: What is a graph?')).toBeFocused();
+  const last = demo.button('Delete branch: What is a graph?');
+  await expect(last).toBeFocused();
+  await expect(last).toHaveAttribute('aria-disabled', 'true');
+  await expect(last).toHaveAccessibleDescription('The last branch can’t be deleted');
+  await page.keyboard.press('Escape');
+  await expect(demo.branch).toBeFocused();
 });
 
 test('a deleted chat leaves the focus on its neighbour, and the last one on New chat', async ({ page }) => {
