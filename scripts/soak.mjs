@@ -23,6 +23,7 @@ const campaigns = [
   ['stories of engines', 'node', 'test/engine/simulation.test.ts', played],
   ['stories of engines in Chromium', 'browser*', 'test/browser/simulation.test.ts', inBrowser],
   ['people at an app', 'compiled', 'test/apps/fuzz.test.tsx', pressed],
+  ['people at an app in Chromium', 'browser*', 'test/browser/appFuzz.test.tsx', inBrowser],
   ['hooks of two tabs', 'happy', 'test/react/races.test.tsx', tried],
   ['fragments', 'node', 'test/fragment', tried],
   ['graphs', 'node', 'test/graph', tried],

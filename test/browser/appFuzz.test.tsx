@@ -5,9 +5,9 @@ import { loadApp, openApp, pager } from '../apps/page.tsx';
 
 // The fuzzer of test/apps on what an app really stands on: IndexedDB, Web Locks, BroadcastChannel, and a browser's own
 // events and pace. Thousands of its sequences run on a clock of their own, the same each time; here time goes by, so a seed
-// says what is done, and not to the millisecond when: `vitest run --project browser test/browser/appFuzz -t 9017`.
-const SEEDS = 25;
-const FIRST = 9000;
+// says what is done, and not to the millisecond when: `vitest run --project browser test/browser/appFuzz -t 9007`. `npm run soak` plays more.
+const SEEDS = Number(import.meta.env['STORIES'] ?? 12);
+const FIRST = Number(import.meta.env['FIRST'] ?? 9000);
 /**
  * Others that once found something: a result that was given while another branch let its answer go on, or while a page that
  * was loaded anew took its answer up.
@@ -21,7 +21,7 @@ describe('a person who presses every button of an app in a browser', () => {
 
   test.each([...Array.from({ length: SEEDS }, (_, i) => FIRST + i), ...FOUND])(
     'loses no word (%i)',
-    { timeout: 30_000 },
+    { timeout: 60_000 },
     async (seed) => {
       const name = `app-fuzz-${crypto.randomUUID()}`;
       const run = await Run.begin(seed, {
@@ -35,7 +35,7 @@ describe('a person who presses every button of an app in a browser', () => {
         await run.finishAll();
         return run.problems();
       };
-      await expect.poll(problems, { timeout: 10_000 }).toEqual([]);
+      await expect.poll(problems, { timeout: 30_000 }).toEqual([]);
       run.close();
     },
   );
