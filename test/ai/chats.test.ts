@@ -204,7 +204,7 @@ describe('moments that are easy to miss', () => {
     const exchange = await page.begin('One?', 'The ');
     await exchange.say('quick ');
     await exchange.say('brown ');
-    await expect.poll(() => page.stored(), { timeout: 2000 }).toBe('q: One? | a: The quick brown ');
+    await expect.poll(() => page.stored()).toBe('q: One? | a: The quick brown ');
     expect(page.chats.active.status).toBe('streaming');
     await exchange.finish();
   });

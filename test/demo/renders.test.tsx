@@ -60,4 +60,4 @@ test('words that stream in render the message that they belong to, and no other'
   expect(rendered.get(growing ?? '')).toBeGreaterThanOrEqual((before.get(growing ?? '') ?? 0) + 5);
   expect(rendered.get(question ?? '')).toBe(before.get(question ?? ''));
   expect(rendered.get(answer ?? '')).toBe(before.get(answer ?? ''));
-}, 20_000);
+});

@@ -1,7 +1,7 @@
-import { cleanup, configure, render, screen, waitFor, within } from '@testing-library/react';
+import { cleanup, render, screen, waitFor, within } from '@testing-library/react';
 import userEvent from '@testing-library/user-event';
 import { InMemoryContextStore, type ContextStore } from 'contextree';
-import { afterEach, beforeAll, beforeEach, expect, vi } from 'vitest';
+import { afterEach, beforeAll, beforeEach, expect } from 'vitest';
 import { createAnswers } from '../../stories/demo/answers.ts';
 import { App } from '../../stories/demo/App.tsx';
 import { createSettings } from '../../stories/demo/settings/settings.ts';
@@ -19,9 +19,6 @@ export function renewStore(next: ContextStore = new InMemoryContextStore()): voi
 
 /** To be called by each file of stories. Nothing is left of the app and what it kept when the next one begins. */
 export function furnish(): void {
-  // A machine that runs everything at once is slow, not wrong.
-  configure({ asyncUtilTimeout: 10_000 });
-  vi.setConfig({ testTimeout: 40_000 });
   // What comes with the first press is there.
   beforeAll(fetchLate);
   beforeEach(() => {

@@ -65,7 +65,7 @@ test('where one is known, calls reject until somebody chooses memory', async () 
   const notes = withLocalStorage();
   const { name, store } = open();
   await store.commit('c', begun('me', 'q1 > a1'), me);
-  await expect.poll(() => notes.size, { timeout: 5000 }).toBe(1);
+  await expect.poll(() => notes.size).toBe(1);
   await store.close();
   const later = open(name).store;
   refuseToOpen(Infinity, 'SecurityError');
@@ -80,7 +80,7 @@ test('a database that was cleared is told, and takes what a page still has', asy
   const notes = withLocalStorage();
   const { name, store } = open();
   await store.commit('c', begun('me', 'q1 > a1'), me);
-  await expect.poll(() => notes.size, { timeout: 5000 }).toBe(1);
+  await expect.poll(() => notes.size).toBe(1);
   const here = await asRead(store);
   await store.close();
   indexedDB.deleteDatabase(name);
