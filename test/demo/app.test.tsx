@@ -499,26 +499,6 @@ describe('an answer that is not what was hoped for', () => {
     expect(screen.queryByRole('alert')).toBeNull();
   });
 
-  test('interrupted, it goes on as another version when something was said after it', async () => {
-    openApp();
-    await userEvent.type(message(), '/fail after 5{Enter}');
-    await screen.findByRole('button', { name: 'Continue' });
-    const half = answers()[0]?.querySelector('.message-body')?.textContent ?? '';
-    await ask('And then?');
-    const [first] = answers();
-    await userEvent.click(within(first as HTMLElement).getByRole('button', { name: 'Continue' }));
-    await screen.findByRole('group', { name: 'Version 2 of 2' });
-    await screen.findByRole('button', { name: 'Send' });
-    await waitFor(() => expect(screen.queryByText('Interrupted')).toBeNull());
-    expect(answers()).toHaveLength(1);
-    expect(answers()[0]?.textContent).toContain(half);
-    expect(answers()[0]?.textContent?.length).toBeGreaterThan(half.length + 100);
-    // The one that something was said after is as it was.
-    await userEvent.click(button('Previous version'));
-    await waitFor(() => expect(answers()).toHaveLength(2));
-    expect(answers()[0]?.querySelector('.message-body')?.textContent).toBe(half);
-  });
-
   test('interrupted, it is continued as a version, which goes on when the network is back', async () => {
     const network = openUnsteady();
     await userEvent.type(message(), '/fail after 5{Enter}');
