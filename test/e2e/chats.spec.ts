@@ -140,8 +140,9 @@ test('a chat that is opened for what was said in it shows where that was', async
 });
 
 test('a turn that another tab forced onto a branch says so', async ({ page, newTab }) => {
-  const one = await Demo.open(page, { pace: 0.25 });
+  const one = await Demo.open(page);
   await one.ask('The first question');
+  await page.goto(page.url().replace('speed=0', 'speed=0.1'));
   const other = await Demo.open(await newTab(), { at: new URL(page.url()).hash });
   await expect(other.you).toHaveCount(1);
   // Longer than all that follows, on a busy machine too.
