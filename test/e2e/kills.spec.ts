@@ -84,21 +84,58 @@ function takeAway(lacks: readonly Lack[]): void {
 function readWhatTheyRemember(): void {
   const known = new Map<string, unknown>();
   const get = Reflect.get(IDBObjectStore.prototype, 'get');
+  const getAll = Reflect.get(IDBObjectStore.prototype, 'getAll');
+  const openCursor = Reflect.get(IDBIndex.prototype, 'openCursor');
   const put = Reflect.get(IDBObjectStore.prototype, 'put');
+  /** Lets a request for one row tell what is known of it; `of` and `as` say where the row lies in its result. */
+  const remember = <T>(
+    request: IDBRequest<T>,
+    name: string,
+    of: (result: T) => unknown,
+    as: (row: unknown) => unknown,
+  ): IDBRequest<T> => {
+    if (known.has(name)) Object.defineProperty(request, 'result', { get: () => as(known.get(name)) });
+    else request.addEventListener('success', () => known.set(name, of(request.result)));
+    return request;
+  };
   const isKept = (name: string): boolean => ['meta', 'chats', 'facts'].includes(name);
+  const nameOf = (store: string, key: unknown): string => `${store} ${JSON.stringify(key)}`;
   IDBObjectStore.prototype.get = function (key) {
     const request = get.call(this, key);
-    const name = `${this.name} ${JSON.stringify(key)}`;
-    if (known.has(name)) Object.defineProperty(request, 'result', { get: () => known.get(name) });
-    else if (isKept(this.name)) request.addEventListener('success', () => known.set(name, request.result));
-    return request;
+    const itself = (row: unknown): unknown => row;
+    return isKept(this.name) ? remember(request, nameOf(this.name, key), itself, itself) : request;
+  };
+  IDBObjectStore.prototype.getAll = function (range, limit) {
+    const request = getAll.call(this, range, limit);
+    const { lower, upper } = Object(range) as Partial<IDBKeyRange>;
+    const name = nameOf(this.name, lower);
+    const isOne = isKept(this.name) && lower !== undefined && name === nameOf(this.name, upper);
+    return isOne
+      ? remember(
+          request,
+          name,
+          ([row]) => row,
+          (row) => (row ? [row] : []),
+        )
+      : request;
+  };
+  // The chat that changed last is the only one.
+  IDBIndex.prototype.openCursor = function (query, direction) {
+    const request = openCursor.call(this, query, direction);
+    if (this.objectStore.name !== 'chats') return request;
+    return remember(
+      request,
+      nameOf('chats', 'c'),
+      (cursor) => cursor?.value,
+      (value) => ({ value }),
+    );
   };
   IDBObjectStore.prototype.put = function (
     row: { chatId?: string; kind?: string; id?: string; chat?: string },
     key,
   ) {
     const own = key ?? (row.chatId === undefined ? row.id : [row.chatId, row.kind, row.id, row.chat]);
-    if (isKept(this.name)) known.set(`${this.name} ${JSON.stringify(own)}`, row);
+    if (isKept(this.name)) known.set(nameOf(this.name, own), row);
     return put.call(this, row, key);
   };
 }
