@@ -58,7 +58,7 @@ export interface CacheVerdict {
 
 interface Asked {
   requests(): readonly RecordedRequest[];
-  node(key: string): { readonly parentKey: string | null } | undefined;
+  node(key: string): { readonly parentKey: string | null; readonly depth: number } | undefined;
   origin(fragment: ContextFragment): { readonly component?: string; readonly source?: string } | undefined;
 }
 
@@ -105,19 +105,28 @@ export async function explainCache(engine: Asked, requestId: string): Promise<Ca
 /** The latest request of the same model on the chain of this request's answer; else the latest of another model. */
 function earlier(engine: Asked, now: RecordedRequest): RecordedRequest | undefined {
   const all = engine.requests();
-  const chain = chainOf(engine, now.parentKey);
+  const isOnChain = chainOf(engine, now.parentKey);
   // A request that failed before its first word left nothing in a cache.
   const candidates = all
     .slice(0, all.indexOf(now))
-    .filter((one) => (one.firstMs !== undefined || one.status === 'done') && chain.has(one.parentKey));
+    .filter((one) => (one.firstMs !== undefined || one.status === 'done') && isOnChain(one.parentKey));
   return candidates.findLast((one) => isSameModel(one, now)) ?? candidates.at(-1);
 }
 
-/** The keys of the messages before a request; null, too, which is before all. */
-function chainOf(engine: Asked, end: string | null): ReadonlySet<string | null> {
+/** Tests whether a message is on the chain of another; the chain is walked up only as far as asked. */
+function chainOf(engine: Asked, end: string | null): (key: string | null) => boolean {
   const chain = new Set<string | null>([null]);
-  for (let key = end; !chain.has(key); key = engine.node(key as string)?.parentKey ?? null) chain.add(key);
-  return chain;
+  let top = end;
+  return (key) => {
+    const depth = key === null ? Infinity : (engine.node(key)?.depth ?? Infinity);
+    while (top !== null && !chain.has(key)) {
+      const place = engine.node(top);
+      if (!place || place.depth < depth) break;
+      chain.add(top);
+      top = place.parentKey;
+    }
+    return chain.has(key);
+  };
 }
 
 /** An unreported model may be any. */
