@@ -209,6 +209,9 @@ test('an answer reads as interrupted after another tab deleted its chat and rest
   await expect.poll(() => [shown(a), shown(b)]).toEqual(Array(2).fill('q1 > a1 > q2 > half'));
 });
 
+/** Lets the clock pass the messages of some turns: of two branches of one millisecond it is drawn which keeps the name. */
+const later = (): Promise<void> => new Promise((resolve) => setTimeout(resolve, 10));
+
 describe('a head that moved meanwhile', () => {
   async function stale(onConflict: 'fork' | 'rebase' | 'error') {
     const { store, a } = await tabs('q1', 'a1');
@@ -216,6 +219,7 @@ describe('a head that moved meanwhile', () => {
     await b.ready();
     b.set(user(said('q7')));
     await say(a, 'q2', 'a2');
+    await later();
     return { store, b };
   }
 
@@ -308,6 +312,7 @@ describe('when the disk says no', () => {
         await engine.updateMessage(id, said(id), 'complete');
       }
       await settled();
+      await later();
       await say(engineOn(inner), 'q9', 'a9');
       refuse(undefined);
       await engine.retry();
