@@ -23,7 +23,7 @@ export class ChatFacts {
   }
 
   slices(before: EngineState): Partial<EngineState> {
-    const chat = this.chat();
+    const chat = this.#chat();
     const infos = this.checkpoints().map((one) => this.checkpointInfo(one));
     return {
       chat: sameJson(before.chat, chat) ? before.chat : chat,
@@ -32,7 +32,7 @@ export class ChatFacts {
   }
 
   /** The chat's row; null for a chat to which nothing was ever saved. */
-  chat(): Chat | null {
+  #chat(): Chat | null {
     const { desk, replica } = this.#writer;
     const { title, metadata, beginning } = this.#marks().facts;
     if (!beginning) return null;

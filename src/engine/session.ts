@@ -115,7 +115,7 @@ export class Session {
       fragments: this.#desk.prompt.list(),
       renderer: renderer ?? this.#desk.renderer,
       messages: messages ?? (await this.#resolveMessages({ branch, at })),
-      chatMetadata: this.writer.facts.chat()?.metadata,
+      chatMetadata: this.#desk.state.getState().chat?.metadata,
     };
   }
 
