@@ -3,8 +3,8 @@ import { createId } from '../fragment/id.ts';
 import { Branches, type Way } from '../graph/branches.ts';
 import {
   eachRecord,
-  grownVersion,
   hasWords,
+  idOf,
   lastRev,
   shownVersion,
   type ChatDelta,
@@ -226,7 +226,7 @@ export class Replica {
   idOf(key: string | null | undefined): string | null;
   idOf(key: string | null | undefined): string | null {
     const record = this.record(key);
-    return record ? (grownVersion(record, this.growing).id ?? record.id) : null;
+    return record ? idOf(record, this.growing) : null;
   }
 
   /** The body of a message, if loaded; for a growing message its draft. */

@@ -277,6 +277,11 @@ export function grownVersion(record: MessageRecord, growingOf: GrowingOf): Versi
   return { ...version, ...(id === undefined ? {} : { id }), parts, preview };
 }
 
+/** The id under which a message is shown: a server may have given its answer another than the first one. */
+export function idOf(record: MessageRecord, growingOf: GrowingOf = NO_GROWTH): string {
+  return grownVersion(record, growingOf).id ?? record.id;
+}
+
 /** Whether a message shows: not a reserved answer without content, nor a removed one. */
 export function isVisible(record: MessageRecord, growingOf: GrowingOf = NO_GROWTH): boolean {
   const version = grownVersion(record, growingOf);

@@ -1,6 +1,7 @@
 import {
   compareAt,
   eachRecord,
+  idOf,
   parentOf,
   recordAt,
   type ChatValue,
@@ -39,26 +40,29 @@ export function graphData(
     while (at && !isVisible(at, growingOf)) at = parentOf(chat, at);
     return at;
   };
+  const shownId = (record: MessageRecord | undefined): string | null =>
+    record ? idOf(record, growingOf) : null;
   const records = [...eachRecord(chat)].filter((record) => isVisible(record, growingOf));
   return {
     chatId,
     nodes: records.toSorted(compareAt).map((record) => {
       const parent = shown(parentOf(chat, record));
       const { id, key, name: role, preview: content, createdAt } = infoOf(chat, record, growingOf);
-      const [parentId, parentKey] = [parent?.id ?? null, parent?.key ?? null];
+      const [parentId, parentKey] = [shownId(parent), parent?.key ?? null];
       const known = nodes.get(record);
-      if (known?.parentKey === parentKey && known.id === id && known.content === content) return known;
+      const isPlace = known?.id === id && known.parentId === parentId && known.parentKey === parentKey;
+      if (isPlace && known.content === content) return known;
       const node = { id, key, parentId, parentKey, role, content, createdAt, at: record.at };
       nodes.set(record, node);
       return node;
     }),
     branches: branches.map(({ name, head, isActive }) => {
       const record = shown(recordAt(chat, head));
-      return { name, headMessageId: record?.id ?? null, headKey: record?.key ?? null, isActive };
+      return { name, headMessageId: shownId(record), headKey: record?.key ?? null, isActive };
     }),
     checkpoints: checkpoints.flatMap(({ name, key }) => {
       const record = recordAt(chat, key);
-      return record ? [{ name, messageId: record.id, messageKey: key }] : [];
+      return record ? [{ name, messageId: idOf(record, growingOf), messageKey: key }] : [];
     }),
   };
 }

@@ -1,5 +1,6 @@
 import {
   grownVersion,
+  idOf,
   isGone,
   isVisible,
   NO_GROWTH,
@@ -59,13 +60,15 @@ export function infoOf(
   const { id = record.id, parts, preview, rev } = grownVersion(record, growingOf);
   const { key, role: name, createdAt, seq, sources } = record;
   const [parentKey, depth] = [parent?.key ?? null, depthOf(chat, key)];
+  const parentId = parent ? idOf(parent, growingOf) : null;
   const known = infos.get(record);
-  const isPlace = known?.id === id && known.parentKey === parentKey && known.depth === depth;
+  const isPlace =
+    known?.id === id && known.parentId === parentId && known.parentKey === parentKey && known.depth === depth;
   if (isPlace && known.parts === parts && known.preview === preview && known.status === status) return known;
   const info: NodeInfo = {
     id,
     key,
-    parentId: (parent && (shownVersion(parent).id ?? parent.id)) ?? null,
+    parentId,
     parentKey,
     depth,
     name,
@@ -130,8 +133,9 @@ export function forksOf(chat: ChatValue, reached: Keys, growingOf: GrowingOf = N
   const add = (parentKey: string | null, messages: readonly LinkedMessage[]): void => {
     if (messages.length < 2) return;
     const children = versionsAmong(messages, reached, growingOf);
-    const parentId = recordAt(chat, parentKey)?.id ?? null;
-    if (children.length > 1) forks.push({ parentId, parentKey, children });
+    const parent = recordAt(chat, parentKey);
+    if (children.length > 1)
+      forks.push({ parentId: parent ? idOf(parent, growingOf) : null, parentKey, children });
   };
   add(null, chat.first);
   for (const [key, messages] of chat.orphans) add(key, messages);

@@ -3,6 +3,7 @@ import {
   childrenOf,
   compareAt,
   eachRecord,
+  idOf,
   isCut,
   isVisible,
   type ChatValue,
@@ -76,8 +77,9 @@ function placeFindings(chat: ChatValue, record: MessageRecord): Finding[] {
 }
 
 /** A finding about a message; `text` continues behind its name. */
-export function about({ id, key }: MessageRecord, kind: FindingKind, text: string, mends = false): Finding {
-  return { kind, id, key, text: `Message "${id}" ${text}`, mends };
+export function about(record: MessageRecord, kind: FindingKind, text: string, mends = false): Finding {
+  const id = idOf(record);
+  return { kind, id, key: record.key, text: `Message "${id}" ${text}`, mends };
 }
 
 /** The last messages that no branch reaches, deleted ones included, in the order of `(at, key)`: a repair adds an end at each. */

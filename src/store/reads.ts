@@ -5,9 +5,9 @@ import {
   chainOf,
   findKey,
   holds,
+  idOf,
   isGone,
   recordAt,
-  shownVersion,
   type ChatValue,
   type MessageRecord,
   type MessageStatus,
@@ -114,15 +114,18 @@ export async function getMessages(store: Readable, chatId: string): Promise<Mess
 /** The live branches, in the order in which they were made. */
 export async function listBranches(store: Readable, chatId: string): Promise<BranchInfo[]> {
   const { chat, live, active } = await readChat(store, chatId);
-  return live.map((way) => ({
-    id: way.id,
-    name: way.name,
-    headMessageId: idOf(recordAt(chat, way.head)),
-    headKey: way.head,
-    isActive: way === active,
-    messageCount: chainKeys(chat, way.head, Infinity).length,
-    createdAt: way.createdAt,
-  }));
+  return live.map((way) => {
+    const head = recordAt(chat, way.head);
+    return {
+      id: way.id,
+      name: way.name,
+      headMessageId: head ? idOf(head) : null,
+      headKey: way.head,
+      isActive: way === active,
+      messageCount: chainKeys(chat, way.head, Infinity).length,
+      createdAt: way.createdAt,
+    };
+  });
 }
 
 /** The live checkpoints whose messages are known, newest first. */
@@ -131,7 +134,7 @@ export async function listCheckpoints(store: Readable, chatId: string): Promise<
   const infos = checkpointsOf(chat).map(({ id, name, key, createdAt }): CheckpointInfo => ({
     id,
     name,
-    messageId: idOf(recordAt(chat, key)) as string,
+    messageId: idOf(recordAt(chat, key) as MessageRecord),
     messageKey: key,
     createdAt,
   }));
@@ -204,13 +207,7 @@ async function nodesOf(store: Readable, read: Read, keys: readonly string[]): Pr
   }
   return records.map((record) => {
     const { preview: _preview, parts: _parts, seq = 0, ...info } = infoOf(chat, record, growingOf);
-    const id = idOf(record) as string;
-    const parentId = idOf(recordAt(chat, info.parentKey));
-    const nothing = { id, role: record.role as UIMessage['role'], parts: [] };
-    return { ...info, id, parentId, seq, chatId, data: bodies.get(record.key)?.message ?? nothing };
+    const nothing = { id: info.id, role: record.role as UIMessage['role'], parts: [] };
+    return { ...info, seq, chatId, data: bodies.get(record.key)?.message ?? nothing };
   });
-}
-
-function idOf(record: MessageRecord | undefined): string | null {
-  return record ? (shownVersion(record).id ?? record.id) : null;
 }

@@ -38,6 +38,20 @@ describe('ask()', () => {
     await expect(grow()).rejects.toMatchObject({ code: 'busy' });
   });
 
+  test('an answer that its server named is shown under that name wherever it is told', async () => {
+    const { engine } = await chat();
+    await engine.ask(said('q1'), { id: 'a1', key: 'key:a1' });
+    await engine.updateMessage('key:a1', said('a-server'), 'complete');
+    await engine.checkpoint('here');
+    const { branches, checkpoints } = engine.graph();
+    await say(engine, 'q2');
+    await engine.edit('q2', 'other words');
+    expect(branches[0]?.headMessageId).toBe('a-server');
+    expect(checkpoints[0]?.messageId).toBe('a-server');
+    expect(engine.graph().nodes[2]?.parentId).toBe('a-server');
+    expect(engine.forks()[0]?.parentId).toBe('a-server');
+  });
+
   test('an answer that ends without a word is taken back, and the head with it', async () => {
     const { store, engine, shown, branches } = await chat('q1', 'a1');
     const id = await engine.ask(said('q2'));
