@@ -1,9 +1,8 @@
 import type { Chat } from '@ai-sdk/react';
 import { readUIMessageStream, type ChatRequestOptions, type UIMessage } from 'ai';
 import type { MessageContent, RunOptions } from '../engine/options.ts';
-import { ContextError } from '../errors.ts';
+import { busy, ContextError } from '../errors.ts';
 import { createId } from '../fragment/id.ts';
-import { busy } from './jobs.ts';
 import { beginTurn, send } from './request.ts';
 import { sameJson } from '../graph/same.ts';
 import { keyOf, withId } from './list.ts';

@@ -2,7 +2,7 @@ import { Chat } from '@ai-sdk/react';
 import type { ChatInit, ChatRequestOptions, ChatStatus, UIMessage, UIMessageChunk } from 'ai';
 import type { ContextEngine } from '../engine/engine.ts';
 import type { EngineState } from '../engine/state.ts';
-import { isContextError } from '../errors.ts';
+import { busy, isContextError } from '../errors.ts';
 import { createId } from '../fragment/id.ts';
 import type { ContextChat, SendOptions } from './contextChat.ts';
 import {
@@ -16,7 +16,7 @@ import {
   type Message,
   QUEUED,
 } from './host.ts';
-import { busy, Jobs, type Job } from './jobs.ts';
+import { Jobs, type Job } from './jobs.ts';
 import { headOf, List, withId } from './list.ts';
 import { loadMore, loadTurns } from './load.ts';
 import type * as More from './more.ts';

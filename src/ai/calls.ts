@@ -1,9 +1,8 @@
 import type { UIMessage } from 'ai';
 import type { ContextEngine } from '../engine/engine.ts';
-import { ContextError } from '../errors.ts';
+import { busy, ContextError } from '../errors.ts';
 import { sameJson } from '../graph/same.ts';
 import { keepList } from './again.ts';
-import { busy } from './jobs.ts';
 import { keyOf, put, withId } from './list.ts';
 import { callsIn, isToolPart, isWaiting, type Part, type ToolPart } from './message.ts';
 import type { BranchChat } from './branchChat.ts';

@@ -1,5 +1,3 @@
-import { ContextError } from '../errors.ts';
-
 /** One request of a chat, in its turn. */
 export interface Job {
   /**
@@ -77,10 +75,4 @@ interface Waiting extends Job {
   prepared?: Promise<unknown>;
   readonly resolve: () => void;
   readonly reject: (error: unknown) => void;
-}
-
-/** The error where a second request would work on an answer that still grows. */
-export function busy(details?: { readonly id: string }): ContextError {
-  const message = 'An answer still grows here or in another tab. Wait for it or stop it.';
-  return new ContextError('busy', message, details && { details });
 }

@@ -2,11 +2,11 @@ import type { UIMessage } from 'ai';
 import type { CallFacts } from '../engine/calls.ts';
 import type { ContextEngine } from '../engine/engine.ts';
 import { onLeaving } from '../engine/leaving.ts';
+import { busy } from '../errors.ts';
 import { createId } from '../fragment/id.ts';
 import type { MessageStatus } from '../graph/graph.ts';
 import type { NodeInfo } from '../graph/messages.ts';
 import type { BranchChat } from './branchChat.ts';
-import { busy } from './jobs.ts';
 import { headOf, keyOf, sameMessage, withId, type List } from './list.ts';
 import { sameJson } from '../graph/same.ts';
 import { asJson, callsIn, hasWords, isWaiting, longer } from './message.ts';
@@ -106,7 +106,7 @@ export class Turn {
   #expectSettled(key: string): void {
     const [last] = callsIn({ parts: this.answer?.parts.slice(-1) ?? [] });
     const status = this.engine.status(key);
-    if (status === 'streaming') throw busy({ id: this.id });
+    if (status === 'streaming') throw busy(this.id);
     this.#isWhole = status === 'complete' && (!last || isWaiting(last));
   }
 

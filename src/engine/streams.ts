@@ -1,5 +1,5 @@
 import type { UIMessage } from 'ai';
-import { ContextError } from '../errors.ts';
+import { busy } from '../errors.ts';
 import { createId } from '../fragment/id.ts';
 import { shownVersion } from '../graph/graph.ts';
 import type { DraftOptions } from '../store/store.ts';
@@ -9,7 +9,10 @@ import type { Writer } from './writer.ts';
 /** The pause between two drafts of one answer, in ms. */
 const DISK_INTERVAL = 500;
 
-/** How long one tab waits for another that works on the same thing, in ms. */
+/** The beginning of the lock's name by which a tab asks to be alone. */
+const ALONE = 'alone turn ';
+
+/** How long one tab waits for another that is alone, in ms. */
 const PATIENCE = 3000;
 
 /** An answer that this engine streams. */
@@ -75,13 +78,14 @@ export class Streams {
   }
 
   /**
-   * Runs a task while no other tab runs one with the same subject. Locks of the store exclude nobody, so each tab says that it
-   * wants in, and among those who see each other the lesser name goes first.
+   * Runs a task while no other tab does: tabs answer a saved question again, continue an answer, and answer its tool calls one
+   * after another. Locks of the store exclude nobody, so each tab takes one that says that it wants in, and among those who see
+   * each other the lesser name goes first.
    *
    * @throws busy after {@link PATIENCE}
    */
-  async alone<T>(subject: string, task: () => Promise<T>): Promise<T> {
-    const release = await this.#claim(subject);
+  async alone<T>(task: () => Promise<T>): Promise<T> {
+    const release = await this.#claim();
     try {
       return await task();
     } finally {
@@ -89,21 +93,20 @@ export class Streams {
     }
   }
 
-  /** Holds a subject until the result is called. */
-  async #claim(subject: string): Promise<() => void> {
+  /** Keeps other tabs out until the result is called. */
+  async #claim(): Promise<() => void> {
     const { store, chatId } = this.#writer.desk;
-    const prefix = `alone ${subject} `;
-    const own = prefix + createId();
+    const own = ALONE + createId();
     const until = Date.now() + PATIENCE;
     for (;;) {
       const release = await store.hold(chatId, own).catch(() => () => {});
       for (;;) {
         const held = await store.held(chatId).catch(() => new Set<string>());
-        const others = [...held].filter((name) => name.startsWith(prefix) && name !== own);
+        const others = [...held].filter((name) => name.startsWith(ALONE) && name !== own);
         if (others.length === 0) return release;
         if (Date.now() >= until) {
           release();
-          throw stillWritten(subject);
+          throw busy();
         }
         if (others.some((name) => name < own)) break;
         await pause();
@@ -187,10 +190,4 @@ export function stopDrafts(stream: Stream, words?: UIMessage): void {
   clearTimeout(stream.timer);
   stream.timer = undefined;
   stream.latest = words;
-}
-
-/** The error for a change that is not allowed while an answer grows. */
-export function stillWritten(id: string): ContextError {
-  const message = 'An answer is still growing here, or in another tab. Wait for it, or stop it there.';
-  return new ContextError('busy', message, { details: { id } });
 }

@@ -1,5 +1,5 @@
 import type { UIMessage } from 'ai';
-import { ContextError } from '../errors.ts';
+import { busy, ContextError } from '../errors.ts';
 import { sameContent } from '../graph/same.ts';
 import { stripReminders } from '../reminded.ts';
 import { createId } from '../fragment/id.ts';
@@ -15,7 +15,7 @@ import {
 import { markId } from '../graph/marks.ts';
 import { withCall, type CallFacts } from './calls.ts';
 import { expectIds, expectStatus, type AskOptions } from './options.ts';
-import { stillWritten, stopDrafts, type Stream } from './streams.ts';
+import { stopDrafts, type Stream } from './streams.ts';
 import { messageNotFound, type Handle } from './handles.ts';
 import type { TurnDelta, Writer } from './writer.ts';
 
@@ -54,7 +54,7 @@ export class Turns {
         throw error;
       }
     };
-    const stream = await (isSole ? streams.alone(TURN, ask) : ask());
+    const stream = await (isSole ? streams.alone(ask) : ask());
     this.#tell('start', key, 'streaming', stream, start);
     return id;
   }
@@ -161,7 +161,7 @@ export class Turns {
     const isBeside = (key: string): boolean => replica.record(key)?.parent === question;
     const isBehind = (key: string): boolean => answer !== undefined && holds(replica.chat, key, answer);
     const other = foreign.find(isBeside) ?? [...foreign, ...streams.keys()].find(isBehind);
-    if (other !== undefined) throw stillWritten(replica.idOf(other));
+    if (other !== undefined) throw busy(replica.idOf(other));
   }
 
   /** See the engine's `updateMessage()`. */
@@ -205,7 +205,7 @@ export class Turns {
     const stream = streams.get(key);
     const rewrite = async (): Promise<void> => {
       if (!stream) await this.#writer.others.pull();
-      if (replica.isForeign(key)) throw stillWritten(replica.idOf(key));
+      if (replica.isForeign(key)) throw busy(replica.idOf(key));
       await view.loadBodies([key]);
       const id = replica.idOf(this.#still(key).key);
       const saved = replica.body(key) ?? { id, role: 'assistant' as const, parts: [] };
@@ -213,11 +213,11 @@ export class Turns {
       const isGrowing = stream !== undefined && status === undefined;
       await (isGrowing ? this.#keepWords(key, words, stream) : this.#settle(key, words, status));
     };
-    if (status !== 'streaming') return stream ? rewrite() : streams.alone(TURN, rewrite);
+    if (status !== 'streaming') return stream ? rewrite() : streams.alone(rewrite);
     // Another chat of this page lets the answer grow, or is about to.
-    if (stream || this.#beginning.has(key)) throw stillWritten(replica.idOf(key));
+    if (stream || this.#beginning.has(key)) throw busy(replica.idOf(key));
     this.#beginning.add(key);
-    await streams.alone(TURN, rewrite).finally(() => this.#beginning.delete(key));
+    await streams.alone(rewrite).finally(() => this.#beginning.delete(key));
   }
 
   /** A message that was known before a wait; throws if its chat was deleted meanwhile. */
@@ -245,7 +245,7 @@ export class Turns {
     if (other === undefined) return;
     const { written } = await this.#writer.inTurn(() => this.#write(key, words, before));
     await written.saved;
-    throw stillWritten(replica.idOf(other));
+    throw busy(replica.idOf(other));
   }
 
   async #write(key: string, given: UIMessage, status: MessageStatus | undefined, call?: CallFacts) {
@@ -254,12 +254,12 @@ export class Turns {
     const before = replica.status(this.#still(key));
     const isOwn = streams.get(key) !== undefined;
     const next = nextStatus(id, before, isOwn, status);
-    if (before === 'streaming' && !isOwn) throw stillWritten(id);
+    if (before === 'streaming' && !isOwn) throw busy(id);
     const isBegun = next === 'streaming' && !isOwn;
     if (isBegun) {
       await this.#writer.others.pull();
       this.#refuseBeside(this.#still(key).parent, key);
-      if (replica.isForeign(key)) throw stillWritten(id);
+      if (replica.isForeign(key)) throw busy(id);
     }
     await this.#writer.recover();
     const branchId = view.lastUsedWith(key)?.id ?? view.active.id;
@@ -294,12 +294,6 @@ export class Turns {
     desk.emit({ type: 'stream', phase, branch, id: replica.idOf(key) ?? key, status }, start);
   }
 }
-
-/**
- * The subject of what tabs do one after the other: answering a saved question again, continuing an answer, answering its tool
- * calls.
- */
-const TURN = 'turn';
 
 type Phase = 'start' | 'draft' | 'end';
 
