@@ -50,7 +50,7 @@ export class Handles {
     for (const way of free.values()) {
       let { id } = way;
       while (this.#handles.has(id)) id = `${id}'`;
-      this.#handles.set(id, { ...newHandle(id), way, record: way.record, key: this.#spoken(way.head) });
+      this.#handles.set(id, { ...newHandle(id), way, record: way.record, key: this.#shownEnd(way.head) });
     }
     this.#ofWay.clear();
     for (const handle of this.#handles.values()) if (handle.way) this.#ofWay.set(handle.way.id, handle);
@@ -90,7 +90,7 @@ export class Handles {
   #follow(handle: Handle, way: Way): void {
     const { key, record } = handle;
     handle.record = way.record;
-    const head = this.#spoken(way.head);
+    const head = this.#shownEnd(way.head);
     const isLost = key !== null && !holds(this.replica.chat, way.end, key);
     const isFree = key === null || isLost || this.#mayFollow(handle);
     if (isFree && this.#isTarget(head)) handle.key = head;
@@ -110,7 +110,7 @@ export class Handles {
   }
 
   /** The head, or the last message before reserved answers at the end that no tab streams. */
-  #spoken(head: string | null): string | null {
+  #shownEnd(head: string | null): string | null {
     for (const record of upward(this.replica.chat, head))
       if (this.replica.isVisible(record) || this.replica.isHeld(record.key)) return record.key;
     return null;
@@ -161,7 +161,7 @@ export class Handles {
 
   /** Whether another tab has added messages to a branch that are not shown here. */
   isBehind({ way, key }: Handle): boolean {
-    return way !== undefined && this.#spoken(way.head) !== key;
+    return way !== undefined && this.#shownEnd(way.head) !== key;
   }
 
   /** The view, in its stored form. */

@@ -3,7 +3,7 @@ import { ContextError, readFrom, reasonOf } from '../errors.ts';
 import { stripReminders } from '../reminded.ts';
 import { createId } from '../fragment/id.ts';
 import { normaliseMessage } from '../fragment/message.ts';
-import { spokenAt, type Way } from '../graph/branches.ts';
+import { lastWithWords, type Way } from '../graph/branches.ts';
 import { holds, type EndsRecord, type Mark, type MessageRecord } from '../graph/graph.ts';
 import {
   markId,
@@ -299,7 +299,7 @@ export class Tree {
       if (isShown) await view.foresee(next, null);
       const value: DeletionValue = { on: true, at: replica.now() };
       // A later message brings the branch back, unless it grows here.
-      const key = replica.own.has(way.head ?? '') ? way.head : spokenAt(replica.chat, way.head);
+      const key = replica.own.has(way.head ?? '') ? way.head : lastWithWords(replica.chat, way.head);
       const mark = replica.mark(markId.deletion(way.record, key), value, chat);
       const to = isShown ? next.id : undefined;
       const saved = this.#mark('delete-branch', way.name, mark, { on: false }, to, pending);

@@ -72,8 +72,8 @@ export class Branches {
     this.update({ messages: [], ends: [], marks: [], isMoved: true });
   }
 
-  /** Updates the branches after a join. Returns whether one was changed, added or removed; all others keep their identity. */
-  update({ messages, ends, marks, isMoved }: Joined): boolean {
+  /** Updates the branches after a join; those that did not change keep their identity, and so do the lists. */
+  update({ messages, ends, marks, isMoved }: Joined): void {
     const stale = new Set<string>(isMoved ? this.#chat.ends.keys() : []);
     for (const id of marks) {
       const record = recordOf(id);
@@ -85,7 +85,7 @@ export class Branches {
       if (watched.some((key) => changed.has(key))) touched.add(id);
     let isChanged = false;
     for (const id of touched) if (this.#look(id, stale.has(id))) isChanged = true;
-    return isChanged && this.#show();
+    if (isChanged) this.#show();
   }
 
   /** Updates the ways of one record. Returns whether they may have changed. */
@@ -98,7 +98,7 @@ export class Branches {
     return before?.ways !== next.ways;
   }
 
-  #show(): boolean {
+  #show(): void {
     const { live, deleted } = this;
     const all = [...this.#records.values()].flatMap(({ ways }) => ways).toSorted(compareWays);
     const spared = all.every((way) => way.deleted) ? lastDeleted(all) : undefined;
@@ -109,7 +109,6 @@ export class Branches {
     const gone = all.filter((way) => !isLive(way));
     this.live = keepSame(live, shown);
     this.deleted = keepSame(deleted, gone);
-    return this.live !== live || this.deleted !== deleted;
   }
 }
 
@@ -164,7 +163,7 @@ function continued(chat: ChatValue, record: EndsRecord, known: RecordWays): Reco
   const isOlder = record.at !== known.record.at || record.createdAt !== known.record.createdAt;
   if (!way || !end || !isSingle || isOlder || unknown.some((key) => chat.messages.has(key))) return undefined;
   // New content at its end brings a deleted branch back.
-  if (way.deleted || way.end === null || way.end !== way.head || settled(chat, end) !== end) return undefined;
+  if (way.deleted || way.end === null || way.end !== way.head || headOf(chat, end) !== end) return undefined;
   const passed = new Set<string>();
   if (!holds(chat, end, way.end, passed)) return undefined;
   for (const id of chat.marksOf.get(record.id) ?? [])
@@ -204,11 +203,11 @@ function pathsTo(chat: ChatValue, ends: readonly string[]): Path[] {
   };
   return ends
     .filter((end) => !oldest.has(end))
-    .map((end) => ({ end, head: settled(chat, end), fork: forkOf(end) }));
+    .map((end) => ({ end, head: headOf(chat, end), fork: forkOf(end) }));
 }
 
 /** The last message of a chain that was not removed; null if there is none. */
-function settled(chat: ChatValue, end: string | null): string | null {
+function headOf(chat: ChatValue, end: string | null): string | null {
   for (const record of upward(chat, end)) if (!isGone(record)) return record.key;
   return null;
 }
@@ -216,10 +215,10 @@ function settled(chat: ChatValue, end: string | null): string | null {
 /** The keys from an end up to the last message with content, both included. */
 function tailOf(chat: ChatValue, { end, head }: Path): string[] {
   const keys: string[] = [];
-  const spoken = spokenAt(chat, head);
+  const last = lastWithWords(chat, head);
   for (const { key } of upward(chat, end)) {
     keys.push(key);
-    if (key === spoken) break;
+    if (key === last) break;
   }
   return keys;
 }
@@ -247,7 +246,7 @@ function marksOf(chat: ChatValue, record: string): readonly Mark[] {
 }
 
 /** The last message with content: a deletion names it and covers it, so content that comes later brings the branch back. */
-export function spokenAt(chat: ChatValue, head: string | null): string | null {
+export function lastWithWords(chat: ChatValue, head: string | null): string | null {
   for (const record of upward(chat, head)) if (hasWords(shownVersion(record))) return record.key;
   return null;
 }
@@ -255,14 +254,14 @@ export function spokenAt(chat: ChatValue, head: string | null): string | null {
 /** A path with the greatest name of a message on it, and the greatest deletion of its end or of a message behind that. */
 function wayOf(chat: ChatValue, { id, at, createdAt }: EndsRecord, path: Path, marks: readonly Mark[]): Way {
   const fork = recordAt(chat, path.fork);
-  const spoken = spokenAt(chat, path.head);
+  const last = lastWithWords(chat, path.head);
   const named = marks.find((mark) => {
     const key = messageOfMark(mark);
     return kindOf(mark) === 'name' && (key === null || holds(chat, path.end, key));
   });
   const deleted = marks.find((mark) => {
     if (kindOf(mark) !== 'deletion' || !(mark.value as DeletionValue).on) return false;
-    return spoken === null || holds(chat, messageOfMark(mark), spoken);
+    return last === null || holds(chat, messageOfMark(mark), last);
   });
   const { name, isOwn } = (named?.value ?? UNNAMED) as NameValue;
   return {
