@@ -180,13 +180,14 @@ export class Prompt {
     ]);
   }
 
+  /** Notes how fragments came here. */
   #note(via: FragmentOrigin['via'], fragments: readonly ContextFragment[]): void {
     const since = Date.now();
     for (const one of fragments) this.#origins.set(one, { via: FOLD in one ? 'reminder' : via, since });
   }
 
-  /** Records and returns how a fragment came here; also for one that was removed. */
-  put(fragment: ContextFragment): FragmentOrigin | undefined {
+  /** How a fragment came here; also for one that was removed. */
+  originOf(fragment: ContextFragment): FragmentOrigin | undefined {
     return this.#origins.get(fragment);
   }
 

@@ -313,7 +313,7 @@ export class ContextEngine extends Verbs {
    * the component and its place in the source.
    */
   origin(fragment: ContextFragment): FragmentOrigin | undefined {
-    return originOf(fragment, this.desk.prompt.put(fragment));
+    return originOf(fragment, this.desk.prompt.originOf(fragment));
   }
 
   /** Whether this is a read-only copy, as `openSession()` of `contextree/session` returns. */

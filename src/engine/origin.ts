@@ -28,21 +28,21 @@ export function placeFragments(fragments: readonly ContextFragment[], callAt: ()
 /** Where a fragment came from, with its place where known. Bundlers remove the place from production builds. */
 export function originOf(
   fragment: ContextFragment,
-  put: FragmentOrigin | undefined,
+  known: FragmentOrigin | undefined,
 ): FragmentOrigin | undefined {
   try {
-    return process.env.NODE_ENV === 'production' ? put : withPlace(fragment, put);
+    return process.env.NODE_ENV === 'production' ? known : withPlace(fragment, known);
   } catch {
-    return put;
+    return known;
   }
 }
 
-function withPlace(fragment: ContextFragment, put: FragmentOrigin | undefined): FragmentOrigin | undefined {
+function withPlace(fragment: ContextFragment, known: FragmentOrigin | undefined): FragmentOrigin | undefined {
   const stack = places.get(fragment)?.stack;
-  if (!put || stack === undefined) return put;
+  if (!known || stack === undefined) return known;
   const { name, place } = callerIn(stack);
   const component = /^[A-Z]\w*$/.test(name) ? { component: name } : {};
-  return { ...put, ...component, ...(place === '' ? {} : { source: place }) };
+  return { ...known, ...component, ...(place === '' ? {} : { source: place }) };
 }
 
 /** The caller above our own functions and the app's hooks. */

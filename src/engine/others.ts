@@ -27,7 +27,7 @@ export class Others {
   /** Reads the chat for the first time; returns its local records. */
   async open(): Promise<ChatRecords['local']> {
     const records = await this.#read();
-    this.#joinWhole(records);
+    this.#joinRead(records);
     return records.local;
   }
 
@@ -62,8 +62,11 @@ export class Others {
     return messages.length + ends.length + marks.length + (isBuried ? 1 : 0);
   }
 
-  /** Joins records that were read from the beginning. */
-  #joinWhole(records: ChatRecords, isCleared = false): void {
+  /**
+   * Joins records that were read on purpose. Deleted chats that the store reports no more are back; after `clear()` (`isCleared`)
+   * all that is known here is gone.
+   */
+  #joinRead(records: ChatRecords, isCleared = false): void {
     const { replica } = this.#writer;
     if (isCleared) for (const key of [...replica.deleted, ...replica.chatKeys()]) this.#cleared.add(key);
     for (const key of this.#back(records)) replica.deleted.delete(key);
@@ -121,7 +124,7 @@ export class Others {
     const isOther = database !== '' && records.database !== database;
     const isCleared = database !== '' && !isOther && records.generation !== generation;
     if (isOther || isCleared || this.#back(records).length > 0) records = await this.#read();
-    this.#joinWhole(records, isCleared);
+    this.#joinRead(records, isCleared);
     if (isOther) await (await loadLoss()).countLoss(this.#writer);
     const isBack = desk.state.getState().error?.code === 'chat-deleted' && replica.chatKey !== undefined;
     await this.#show(isBack ? { status: 'ready', error: null } : {});

@@ -22,7 +22,7 @@ import { textOf } from '../reminded.ts';
 /** The state of a message: still growing, complete, or cut off (stopped, failed, reloaded). */
 export type MessageStatus = 'complete' | 'streaming' | 'interrupted';
 
-/** The content of a message at one time. Two versions are the same if `rev`, `by` and `sum` are equal. */
+/** The content of a message at one time. Two versions are the same if all fields that order them are: see `compareVersions`. */
 export interface Version {
   /** An integer from 1 on, below 2^52: greater than that of the version that its author replaced. */
   readonly rev: number;
