@@ -18,7 +18,7 @@ export async function commitExpecting<T extends TurnDelta>(
     const ends = replica.chat.ends.get(branch?.record ?? '');
     if (!branch || !ends) return { ...writer.commit(turn), turn };
     const name = view.nameOf(branch.id);
-    const delta = writer.whole(turn);
+    const delta = writer.withMetadata(turn);
     try {
       if (isFirst && view.isBehind(branch)) {
         const message = `Another tab has said more on branch "${name}" than is shown here. Look at it, and send again.`;

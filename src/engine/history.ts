@@ -3,7 +3,7 @@ import { createId } from '../fragment/id.ts';
 import { holds, type Mark } from '../graph/graph.ts';
 import { recordOf } from '../graph/marks.ts';
 import { keepSame } from '../graph/same.ts';
-import type { StoreDelta } from '../store/store.ts';
+import type { LocalRecords } from '../store/store.ts';
 import { OPERATION } from './state.ts';
 import type { Handle } from './handles.ts';
 import type { Writer } from './writer.ts';
@@ -27,7 +27,7 @@ export class History {
   } = { operations: [] };
 
   /** `local` is what an earlier run kept. */
-  constructor(writer: Writer, local: StoreDelta['local']) {
+  constructor(writer: Writer, local: LocalRecords | undefined) {
     this.#writer = writer;
     this.entries = Object.entries(local ?? {})
       .filter(([name]) => name.startsWith(OPERATION))
@@ -35,12 +35,12 @@ export class History {
       .toSorted((a, b) => a.at - b.at || (a.id < b.id ? -1 : 1));
   }
 
-  toLocal(): Record<string, unknown> {
+  toLocal(): LocalRecords {
     return Object.fromEntries(this.entries.map((entry) => [OPERATION + entry.id, entry]));
   }
 
   /** Enters an operation; gives the local records that keep it. What was undone can't be redone any more. */
-  add(operation: NewOperation): Record<string, unknown> {
+  add(operation: NewOperation): LocalRecords {
     const { kind, label, shown, isSwitch, undo, marks = [] } = operation;
     const { replica } = this.#writer;
     const entry: Entry = {
@@ -79,14 +79,14 @@ export class History {
   }
 
   undo(): Promise<Operation | undefined> {
-    return this.#turn(() => this.entries.findLast(({ state }) => state !== 'undone'), 'undone');
+    return this.#apply(() => this.entries.findLast(({ state }) => state !== 'undone'), 'undone');
   }
 
   redo(): Promise<Operation | undefined> {
-    return this.#turn(() => this.entries.find(({ state }) => state === 'undone'), 'done');
+    return this.#apply(() => this.entries.find(({ state }) => state === 'undone'), 'done');
   }
 
-  async #turn(find: () => Entry | undefined, state: Entry['state']): Promise<Operation | undefined> {
+  async #apply(find: () => Entry | undefined, state: Entry['state']): Promise<Operation | undefined> {
     const { replica, view } = this.#writer;
     const done = await this.#writer.inTurn(async () => {
       await this.#writer.others.pull();
@@ -114,7 +114,7 @@ export class History {
       const shown = [left, target] as const;
       const next: Entry = { ...entry, undo, state, isOnlyLeft, shown, turnedAt: replica.now() };
       this.entries = this.entries.map((one) => (one.id === entry.id ? next : one));
-      const local = { [OPERATION + entry.id]: next };
+      const local = (): LocalRecords => ({ [OPERATION + entry.id]: next });
       const show = (): void => {
         view.sync();
         const handle = this.#branchAt(target, entry, state);

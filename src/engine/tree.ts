@@ -334,7 +334,7 @@ export class Tree {
     const isSwitch = to !== undefined && to !== view.active.id;
     const shown = [view.active.key, view.handle(to ?? view.active.id)?.key ?? null] as const;
     const undo = [{ id: mark.id, chat: mark.chat, value: before }];
-    const local = this.history.add({ kind, label, shown, isSwitch, undo, marks: [mark] });
+    const local = (): LocalRecords => this.history.add({ kind, label, shown, isSwitch, undo, marks: [mark] });
     const show = (): void => {
       this.#writer.desk.drop(leaving);
       if (to !== undefined) view.show(to);

@@ -87,15 +87,14 @@ export class Writer {
    * @throws chat-deleted where the chat was deleted since the delta was planned
    */
   commit({ local, show, ...delta }: Change): Written {
-    const whole = this.whole(delta);
+    const whole = this.withMetadata(delta);
     const named = { ...whole, marks: [...whole.marks, ...this.#namesShown()] };
     const joined = this.replica.join(named);
     for (const key of joined.messages) this.chains.cut(key);
     show?.();
     this.view.sync();
-    const beside = typeof local === 'function' ? local() : local;
     const view = this.view.live.length > 1 ? { view: this.view.toStore() } : {};
-    const strict = this.line.push({ ...joined, local: { ...beside, ...view } });
+    const strict = this.line.push({ ...joined, local: { ...local?.(), ...view } });
     strict.catch(() => {});
     // A write to a deleted chat begins it anew.
     const isSaid = whole.messages.length + whole.ends.length + whole.marks.length > 0;
@@ -126,7 +125,7 @@ export class Writer {
    * The delta, with the engine's metadata if it is the first write. Throws `chat-deleted` where the chat was deleted since the
    * delta was planned.
    */
-  whole({ messages = [], ends = [], marks = [] }: Partial<ChatDelta>): ChatDelta {
+  withMetadata({ messages = [], ends = [], marks = [] }: Partial<ChatDelta>): ChatDelta {
     const delta = { messages, ends, marks };
     if (this.replica.deleted.size > 0 && this.#isOfDeleted(delta)) throw deletedMeanwhile(this.desk.chatId);
     const { metadata } = this.desk.options;
@@ -254,7 +253,7 @@ export class Writer {
   }
 
   /** All local records, for a database that was cleared. */
-  local(): Readonly<Record<string, unknown>> {
+  local(): LocalRecords {
     return { ...this.history?.toLocal(), view: this.view.toStore() };
   }
 
@@ -276,11 +275,12 @@ export class Writer {
   }
 }
 
-/** What to write; local records may depend on what is shown by then. */
+/** What to write. */
 export interface Change extends Partial<ChatDelta> {
   /** Shows it, once it is joined. */
   readonly show?: () => void;
-  readonly local?: LocalRecords | (() => LocalRecords) | undefined;
+  /** Makes the local records, once it is shown. */
+  readonly local?: (() => LocalRecords) | undefined;
 }
 
 /** What makes a branch, or a branch longer, and the id of its record. */
