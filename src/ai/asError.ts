@@ -2,7 +2,7 @@
  * An error to show for a thrown value. The AI SDK hangs on a thrown value that is no object, and a parser's message about an
  * unreadable stream tells a person nothing; that one becomes the `cause`.
  */
-export function saidOf(error: unknown): Error {
+export function asError(error: unknown): Error {
   if (typeof error === 'object' && error !== null)
     return isUnreadable(error) ? new Error(UNREADABLE, { cause: error }) : (error as Error);
   return new Error(typeof error === 'string' ? error : 'The transport failed without a word.');

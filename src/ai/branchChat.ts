@@ -21,7 +21,7 @@ import { headOf, List, withId } from './list.ts';
 import { loadMore, loadTurns } from './load.ts';
 import type * as More from './more.ts';
 import type { Queue } from './queue.ts';
-import { saidOf } from './said.ts';
+import { asError } from './asError.ts';
 import type { Turn } from './turn.ts';
 
 /**
@@ -88,7 +88,7 @@ export class BranchChat extends Chat<UIMessage> implements ContextChat {
       },
       onError: (error) => {
         try {
-          host.options.onError?.(saidOf(error), this);
+          host.options.onError?.(asError(error), this);
         } finally {
           // If the app's callback throws, the AI SDK never sets a status, and queued questions would wait forever.
           this.setStatus({ status: 'error', error });
@@ -179,7 +179,7 @@ export class BranchChat extends Chat<UIMessage> implements ContextChat {
 
   /** Delays `ready` until everything is saved; drops that of a server that streams nothing while a request is open. */
   protected override setStatus(told: { status: ChatStatus; error?: Error }): void {
-    const next = told.error ? { ...told, error: saidOf(told.error) } : told;
+    const next = told.error ? { ...told, error: asError(told.error) } : told;
     const { error, turn } = this;
     if (next.status !== 'ready') return super.setStatus(next);
     if (this.#beginning > 0 || (this.resuming && turn?.isOpen)) return;

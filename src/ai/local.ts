@@ -1,7 +1,7 @@
 import { streamText, type ChatTransport, type UIMessage, type UIMessageChunk } from 'ai';
 import { toPrompt } from './prompt.ts';
 import type { RequestNote } from './contextChat.ts';
-import { isUnreadable, UNREADABLE } from './said.ts';
+import { isUnreadable, UNREADABLE } from './asError.ts';
 
 // Servers use these without the hooks of `contextree/ai`.
 export * from './prompt.ts';

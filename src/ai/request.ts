@@ -10,7 +10,7 @@ import { keyOf, put, sameMessage, withId } from './list.ts';
 import { hasWords } from './message.ts';
 import type { BranchChat } from './branchChat.ts';
 import { chatIdOf, copyIn, type ChatHost } from './host.ts';
-import { saidOf } from './said.ts';
+import { asError } from './asError.ts';
 import { Turn, type Call, type Named } from './turn.ts';
 
 type Answer = ReadableStream<UIMessageChunk>;
@@ -208,7 +208,7 @@ export async function passOn(
     return new ReadableStream(new Relay(answer, turn, call, isReplay), { highWaterMark: 0 });
   } catch (error) {
     await turn.end('failed');
-    throw saidOf(error);
+    throw asError(error);
   }
 }
 
@@ -248,7 +248,7 @@ class Relay implements UnderlyingDefaultSource<UIMessageChunk> {
       await this.#next(controller);
     } catch (error) {
       await this.#stop('failed', error);
-      controller.error(saidOf(error));
+      controller.error(asError(error));
     }
   }
 
