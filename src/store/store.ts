@@ -314,7 +314,7 @@ export interface StorageFigures {
   readonly chats: number;
   /** Messages in them. */
   readonly messages: number;
-  /** Packs of sealed messages; absent in memory. */
+  /** Packs of packed messages; absent in memory. */
   readonly packs?: number;
   /** Messages in records of their own; absent in memory. */
   readonly singles?: number;

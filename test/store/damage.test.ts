@@ -39,7 +39,7 @@ test('nothing is damaged in a chat as it was written', async () => {
   expect(await store.examine('c')).toEqual([]);
 });
 
-test('a message whose record is damaged is left out and named, and told from its words by repair', async () => {
+test('a message whose record is damaged is left out and named, and rebuilt from its words by repair', async () => {
   const { store, spoil, keys } = await given(3);
   await spoil('nodes', ['c', 2], (text: string) => `${text.slice(0, 20)}#${text.slice(22)}`);
   const read = await store.load('c');
@@ -64,7 +64,7 @@ test('words that are lost are named, and come back from whoever has them', async
   expect(await store.examine('c')).toEqual([]);
 });
 
-test('a pack of sealed messages whose topology is damaged is rebuilt from their words', async () => {
+test('a pack of messages whose topology is damaged is rebuilt from their words', async () => {
   const { store, spoil, keys } = await given(200);
   await spoil('topologies', ['c', 64], (record) => ({ ...(record as object), text: record.text.slice(5) }));
   expect(await keys()).toHaveLength(136);

@@ -48,7 +48,7 @@ function chain(from: number, to: number): StoreDelta {
  * database.
  */
 export function packSuite(name: () => string): void {
-  describe('sealed messages', () => {
+  describe('packed messages', () => {
     const opened: IndexedDBContextStore[] = [];
     const open = (): IndexedDBContextStore => {
       const store = new IndexedDBContextStore(name());
@@ -88,7 +88,7 @@ export function packSuite(name: () => string): void {
       expect((await store.bodies('c', all, read.messages)).size).toBe(300);
     });
 
-    test('a sealed message that changes lies at its new number', async () => {
+    test('a packed message that changes lies at its new number', async () => {
       const store = open();
       const done = await store.commit('c', chain(0, 300), NEW);
       const next = message(5, { rev: 2, words: 'better', seq: 6 });

@@ -1,6 +1,6 @@
 /**
- * Similar rows, stored as columns: a field with few values as these values and a digit for each row; short texts joined; fields of few rows with their indexes; for the rest a list. No field is known by name, so
- * fields of later versions survive.
+ * Similar rows, stored as columns: a field with few values as these values and a digit for each row, short texts joined, fields
+ * of few rows with their indexes, and a list for the rest. No field is known by name, so fields of later versions survive.
  */
 export interface Fields {
   /** Up to ten values, and a digit for each row; no digits for one value. */

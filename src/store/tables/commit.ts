@@ -93,22 +93,22 @@ export async function commit(
     stored.push({ before, after });
     messages.set(after.key, after);
   }
-  const spoken = changedFacts(known, ready);
+  const newFacts = changedFacts(known, ready);
   for (const [hash, bytes] of ready.files) await putFile(rows, hash, bytes);
   await keepLate(rows, known, ready);
   for (const [name, value] of Object.entries(ready.local ?? {})) {
     if (value === undefined) rows.delete('local', [chat.id, name]);
     else rows.put('local', value, [chat.id, name]);
   }
-  if (stored.length + spoken.size === 0) return { records: await told(rows, known), isChanged: false };
+  if (stored.length + newFacts.size === 0) return { records: await answerOf(rows, known), isChanged: false };
   if (options.expect) expectEnds(known, options.expect);
   await putMessages(rows, chat.id, stored, ready.bodies);
-  for (const [name, { kind, record }] of spoken) {
+  for (const [name, { kind, record }] of newFacts) {
     const fact = { kind, record: { ...record, seq: (seq += 1) } };
     putFact(rows, chat.id, fact);
     facts.set(name, fact);
   }
-  const { marks } = factsOf(spoken.values());
+  const { marks } = factsOf(newFacts.values());
   const change = { ...options, now: Date.now(), messages: stored, marks };
   const next: StoredChat = {
     ...chat,
@@ -118,7 +118,7 @@ export async function commit(
     keys: [...new Set([...chat.keys, ...chatKeysOf(ready)])],
   };
   rows.put('chats', next);
-  return { records: await told(rows, { ...known, chat: next, meta: next }), isChanged: true };
+  return { records: await answerOf(rows, { ...known, chat: next, meta: next }), isChanged: true };
 }
 
 /** The stored records that a delta touches, and what changed since its author read. */
@@ -176,7 +176,7 @@ function nameOfFact({ kind, record: { id, chat } }: Fact): string {
 }
 
 /** The caller's answer: what changed since they read, and what they passed; if others wrote since, also what drafts add. */
-function told(rows: Rows, { meta, chat, facts, messages, isLater }: Known): Promise<ChatRecords> {
+function answerOf(rows: Rows, { meta, chat, facts, messages, isLater }: Known): Promise<ChatRecords> {
   const records = { ...factsOf(facts.values()), messages: [...messages.values()] };
   return answer(rows, meta, chat, records, isLater ? records.messages : undefined);
 }

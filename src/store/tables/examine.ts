@@ -37,10 +37,10 @@ export async function examineChat(
   { repair, now }: { readonly repair: boolean; readonly now: number },
 ): Promise<Damage[]> {
   const found = await lookAt(rows, chat);
-  const told = tell(chat, found);
+  const rebuilt = rebuild(chat, found);
   const all = [...found.damages, ...(await missingFiles(rows, found))];
   const damages = [...new Map(all.map((one) => [`${one.kind} ${one.id}`, one])).values()];
-  if (repair && damages.length > 0) await write(rows, chat, found, told, now);
+  if (repair && damages.length > 0) await write(rows, chat, found, rebuilt, now);
   return damages;
 }
 
@@ -88,11 +88,12 @@ async function lookAt(rows: Rows, { id: chatId, from }: StoredChat): Promise<Fou
     if ((messages.get(message.key)?.seq ?? -1) < message.seq) messages.set(message.key, message);
   };
   for (const [key, record] of topologies) {
-    const sealed = readTopology(chatId, record);
-    for (const message of sealed ?? []) add(message);
+    const packed = readTopology(chatId, record);
+    for (const message of packed ?? []) add(message);
     const id = `${(key as [string, number])[1]}`;
-    const reason = 'The record of up to 64 sealed messages is damaged: they are told from their words.';
-    if (!sealed) note('topologies', key, { kind: 'message', id, reason, isMended: true });
+    const reason =
+      'The record of up to 64 packed messages is damaged: a repair rebuilds them from their words.';
+    if (!packed) note('topologies', key, { kind: 'message', id, reason, isMended: true });
   }
   for (const [key, text] of nodes) {
     const seq = (key as [string, number])[1];
@@ -103,7 +104,7 @@ async function lookAt(rows: Rows, { id: chatId, from }: StoredChat): Promise<Fou
     }
     const isMended = words.has(seq);
     const id = words.get(seq)?.body.key ?? keyIn(text) ?? `${seq}`;
-    const reason = `The record of a message is damaged, and ${isMended ? 'told from its words' : 'its words are gone'}.`;
+    const reason = `The record of a message is damaged${isMended ? ': a repair rebuilds it from its words' : ', and its words are gone'}.`;
     note('nodes', key, { kind: 'message', id, reason, isMended });
   }
   const marks: Mark[] = [];
@@ -113,7 +114,9 @@ async function lookAt(rows: Rows, { id: chatId, from }: StoredChat): Promise<Fou
     const record = factIn(fact)?.record;
     if (!record) {
       const reason =
-        kind === 'ends' ? 'Where a branch ends is lost: its messages get another one.' : 'A mark is lost.';
+        kind === 'ends'
+          ? 'The end of a branch is lost: a repair gives its messages another branch.'
+          : 'A mark is lost.';
       note('facts', key, { kind, id, reason, isMended: kind === 'ends' });
     } else if (kind === 'mark') marks.push(record as Mark);
   }
@@ -121,8 +124,8 @@ async function lookAt(rows: Rows, { id: chatId, from }: StoredChat): Promise<Fou
 }
 
 /** Rebuilds the messages of which only bodies are left, and returns them; notes lost and changed bodies, and a lost chat row. */
-function tell(chat: StoredChat, { messages, places, words, damages }: Found): StoredMessage[] {
-  const told: StoredMessage[] = [];
+function rebuild(chat: StoredChat, { messages, places, words, damages }: Found): StoredMessage[] {
+  const rebuilt: StoredMessage[] = [];
   const known = new Map([...messages.values()].map((record) => [record.seq, record]));
   let last: StoredMessage | undefined;
   for (const seq of [...new Set([...known.keys(), ...words.keys()])].toSorted((a, b) => a - b)) {
@@ -136,20 +139,20 @@ function tell(chat: StoredChat, { messages, places, words, damages }: Found): St
       if (hasWords(shownVersion(record)) && !(isOwn && said.isSound))
         damages.push({ kind: 'body', id: record.key, reason, isMended: false });
     } else if (said && !places.has(seq) && !messages.has(said.body.key)) {
-      last = toldFrom(chat, said.body, last);
+      last = rebuiltFrom(chat, said.body, last);
       messages.set(last.key, last);
-      told.push(last);
-      const reason = 'Nothing but its words is left of a message: it follows the one before it.';
+      rebuilt.push(last);
+      const reason = 'Only the words of a message are left: a repair puts it behind the message before it.';
       damages.push({ kind: 'message', id: last.key, reason, isMended: true });
     }
   }
-  const reason = 'The row of the chat is lost: it is told from its records.';
+  const reason = 'The row of the chat is lost: a repair rebuilds it from its records.';
   if (!chat.totals && messages.size > 0) damages.push({ kind: 'chat', id: chat.id, reason, isMended: true });
-  return told;
+  return rebuilt;
 }
 
 /** A message of which only the body is left. */
-function toldFrom(chat: StoredChat, body: StoredBody, parent: MessageRecord | undefined): StoredMessage {
+function rebuiltFrom(chat: StoredChat, body: StoredBody, parent: MessageRecord | undefined): StoredMessage {
   const { key, rev, by, sum, seq } = body;
   const message = body.message as UIMessage;
   const at = (parent?.at ?? 0) + 1;
@@ -182,14 +185,14 @@ async function write(
   rows: Rows,
   chat: StoredChat,
   { messages, places, words, marks, bad }: Found,
-  told: readonly StoredMessage[],
+  rebuilt: readonly StoredMessage[],
   now: number,
 ): Promise<void> {
   const { id: chatId } = chat;
   const meta = await readMeta(rows);
   let seq = [...places, ...words.keys()].reduce((last, place) => Math.max(last, place), meta.seq);
   for (const [table, key] of bad) rows.delete(table, key);
-  for (const record of told) {
+  for (const record of rebuilt) {
     rows.delete('bodies', [chatId, record.seq]);
     const message = words.get(record.seq)?.body.message;
     const stored: StoredMessage = { ...record, seq: (seq += 1) };

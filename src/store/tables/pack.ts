@@ -235,8 +235,10 @@ function isLarge(text: string | undefined): boolean {
   return text !== undefined && text.length > LARGE;
 }
 
-// Packs are read a few at a time, and each is decoded as it comes: decoding all at the end would be one long task.
-/** Calls back with the records at these places; `first`: those that were read already, {@link TOPOLOGIES} at most. */
+/**
+ * Calls back with the records at these places; `first`: those that were read already, {@link TOPOLOGIES} at most. They are read a
+ * few at a time and decoded as they come: decoding all at the end would be one long task.
+ */
 export async function eachTopology(
   rows: Rows,
   places: readonly Key[],
@@ -256,7 +258,7 @@ export async function eachTopology(
 }
 
 /** Calls back with the packed bodies at these numbers, which are in order. Returns the numbers that no pack has. */
-export async function readSealed(
+export async function readPacked(
   rows: Rows,
   chatId: string,
   seqs: readonly number[],
@@ -264,11 +266,11 @@ export async function readSealed(
   add: (body: StoredBody | undefined) => void,
 ): Promise<readonly number[]> {
   const lasts = (places as readonly [string, number][]).map(([, last]) => last);
-  const sealed = seqs.filter((seq) => seq <= (lasts.at(-1) ?? -1));
+  const packed = seqs.filter((seq) => seq <= (lasts.at(-1) ?? -1));
   const found = new Set<number>();
   await Promise.all([
-    readSingles(rows, chatId, seqs.slice(sealed.length), add),
-    ...runsOf(holders(lasts, sealed), 1, TOGETHER).map(async ([first, last]) => {
+    readSingles(rows, chatId, seqs.slice(packed.length), add),
+    ...runsOf(holders(lasts, packed), 1, TOGETHER).map(async ([first, last]) => {
       const range = { from: [chatId, lasts[first] as number], to: [chatId, lasts[last] as number] };
       for (const pack of await rows.all<StoredPack>('packs', range))
         for (const body of decodePack(pack)) {
@@ -277,7 +279,7 @@ export async function readSealed(
         }
     }),
   ]);
-  return sealed.filter((seq) => !found.has(seq));
+  return packed.filter((seq) => !found.has(seq));
 }
 
 /** How many packs are read at once. */

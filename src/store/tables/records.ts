@@ -128,10 +128,10 @@ const FEW = 8;
 async function messageAt(rows: Rows, chatId: string, seq: number): Promise<StoredMessage | undefined> {
   const text = await rows.get<string>('nodes', [chatId, seq]);
   if (text !== undefined) return messageIn(text);
-  const sealed = await rows.get<StoredTopology>('topologies', placesFrom(chatId, seq));
-  if (!sealed || sealed.first > seq) return undefined;
+  const topology = await rows.get<StoredTopology>('topologies', placesFrom(chatId, seq));
+  if (!topology || topology.first > seq) return undefined;
   return packs()
-    .readTopology(chatId, sealed)
+    .readTopology(chatId, topology)
     ?.find((message) => message.seq === seq);
 }
 
@@ -149,7 +149,7 @@ export async function readBodies(
   };
   const sorted = seqs.toSorted((a, b) => a - b);
   const places = await rows.keys('packs', placesFrom(chatId, sorted[0] as number));
-  const left = places.length > 0 ? await packs().readSealed(rows, chatId, sorted, places, add) : sorted;
+  const left = places.length > 0 ? await packs().readPacked(rows, chatId, sorted, places, add) : sorted;
   await readSingles(rows, chatId, left, add);
   return found;
 }

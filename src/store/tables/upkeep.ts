@@ -20,7 +20,7 @@ export async function tidy(db: Database, chats: readonly string[]): Promise<numb
   await db.keepNote?.();
   if (db.persistence === 'indexeddb')
     for (const chatId of chats)
-      while (await db.write((rows) => sealOldest(rows, chatId), true))
+      while (await db.write((rows) => packOldest(rows, chatId), true))
         await new Promise((resolve) => setTimeout(resolve, PAUSE));
   const now = Date.now();
   const due = await db.read(nextDue);
@@ -48,7 +48,7 @@ const PAUSE = 20;
  * A pack is one relaxed transaction, which several tabs may repeat: the second one finds no rows. Unreadable rows and those
  * behind them stay, and so do those of a restorable chat: no pack may have messages of it and of the one that began anew.
  */
-async function sealOldest(rows: Rows, id: string): Promise<boolean> {
+async function packOldest(rows: Rows, id: string): Promise<boolean> {
   const places = await rows.keys('nodes', within(id), undefined, 2 * PACK);
   if (places.length < 2 * PACK || (await readChat(rows, id)).kept) return false;
   const nodes = await rows.all<string>('nodes', within(id), undefined, PACK);
@@ -58,8 +58,8 @@ async function sealOldest(rows: Rows, id: string): Promise<boolean> {
   // Packs do not overlap: rows on both sides of an existing one are packed apart.
   const [between] = await rows.keys('topologies', { from: [id, first], to: [id, last] }, undefined, 1);
   const end = between === undefined ? last : (between as [string, number])[1];
-  const sealed = messages.filter(({ seq }) => seq <= end);
-  const range = { from: [id, first], to: [id, sealed.at(-1)?.seq ?? last] };
+  const packed = messages.filter(({ seq }) => seq <= end);
+  const range = { from: [id, first], to: [id, packed.at(-1)?.seq ?? last] };
   const bodies = new Map<number, string>();
   for (const [key, text] of await rows.entries<string>('bodies', range)) {
     if (text === undefined || !readText(text)) return false;
@@ -70,8 +70,8 @@ async function sealOldest(rows: Rows, id: string): Promise<boolean> {
   putPack(
     rows,
     id,
-    sealed,
-    sealed.map(({ seq }) => bodies.get(seq)),
+    packed,
+    packed.map(({ seq }) => bodies.get(seq)),
   );
   return true;
 }
