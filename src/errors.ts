@@ -110,12 +110,6 @@ export function expectListener(listener: unknown): void {
   throw new ContextError('invalid-options', 'A listener must be a function.');
 }
 
-/** The error for a call that has to wait until an answer ends; `id`: that of the answer, if known. @internal */
-export function busy(id?: string): ContextError {
-  const message = 'An answer still grows here, or in another tab. Wait for it, or stop it there.';
-  return new ContextError('busy', message, id === undefined ? {} : { details: { id } });
-}
-
 /** Throws `store-unavailable` for code that could not be loaded: the page is offline, or older than its server. @internal */
 export function refuseToLoad(cause: unknown): never {
   const message = `Code of contextree could not be loaded: ${reasonOf(cause)}. Try again.`;

@@ -1,7 +1,8 @@
 import type { Chat } from '@ai-sdk/react';
 import { readUIMessageStream, type ChatRequestOptions, type UIMessage } from 'ai';
+import { busy } from '../engine/busy.ts';
 import type { MessageContent, RunOptions } from '../engine/options.ts';
-import { busy, ContextError } from '../errors.ts';
+import { ContextError } from '../errors.ts';
 import { createId } from '../fragment/id.ts';
 import { beginTurn, send } from './request.ts';
 import { sameJson } from '../graph/same.ts';

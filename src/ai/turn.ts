@@ -1,8 +1,8 @@
 import type { UIMessage } from 'ai';
 import type { CallFacts } from '../engine/calls.ts';
+import { busy } from '../engine/busy.ts';
 import type { ContextEngine } from '../engine/engine.ts';
 import { onLeaving } from '../engine/leaving.ts';
-import { busy } from '../errors.ts';
 import { createId } from '../fragment/id.ts';
 import type { MessageStatus } from '../graph/graph.ts';
 import type { NodeInfo } from '../graph/messages.ts';

@@ -1,8 +1,8 @@
 import type { UIMessage } from 'ai';
-import { busy } from '../errors.ts';
 import { createId } from '../fragment/id.ts';
 import { shownVersion } from '../graph/graph.ts';
 import type { DraftOptions } from '../store/store.ts';
+import { busy } from './busy.ts';
 import { onLeaving } from './leaving.ts';
 import type { Writer } from './writer.ts';
 

@@ -1,5 +1,5 @@
 import type { UIMessage } from 'ai';
-import { busy, ContextError } from '../errors.ts';
+import { ContextError } from '../errors.ts';
 import { sameContent } from '../graph/same.ts';
 import { stripReminders } from '../reminded.ts';
 import { createId } from '../fragment/id.ts';
@@ -13,6 +13,7 @@ import {
   type MessageStatus,
 } from '../graph/graph.ts';
 import { markId } from '../graph/marks.ts';
+import { busy } from './busy.ts';
 import { withCall, type CallFacts } from './calls.ts';
 import { expectIds, expectStatus, type AskOptions } from './options.ts';
 import { stopDrafts, type Stream } from './streams.ts';

@@ -99,16 +99,14 @@ export class Branches {
   }
 
   #show(): void {
-    const { live, deleted } = this;
     const all = [...this.#records.values()].flatMap(({ ways }) => ways).toSorted(compareWays);
     const spared = all.every((way) => way.deleted) ? lastDeleted(all) : undefined;
-    const isLive = (way: Way): boolean => !way.deleted || way === spared;
-    const ways = all.filter(isLive);
+    const [ways, gone]: [Way[], Way[]] = [[], []];
+    for (const way of all) (way.deleted && way !== spared ? gone : ways).push(way);
     const names = uniqueNames(ways.map(({ name }) => name));
     const shown = ways.map((way, i) => shownAs(way, names[i] as string));
-    const gone = all.filter((way) => !isLive(way));
-    this.live = keepSame(live, shown);
-    this.deleted = keepSame(deleted, gone);
+    this.live = keepSame(this.live, shown);
+    this.deleted = keepSame(this.deleted, gone);
   }
 }
 

@@ -145,8 +145,8 @@ export function shownVersion({ versions }: MessageRecord): Version {
 }
 
 /** Whether a message was reserved, never got content, and was removed. */
-export function isGone({ versions }: MessageRecord): boolean {
-  return versions.some(({ gone }) => gone === true) && !hasWords(versions.at(-1) as Version);
+export function isGone(record: MessageRecord): boolean {
+  return !hasWords(shownVersion(record)) && record.versions.some(({ gone }) => gone);
 }
 
 /** Whether a version has content. */
