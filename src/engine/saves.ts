@@ -1,7 +1,15 @@
 import type { UIMessage } from 'ai';
 import { isContextError } from '../errors.ts';
 import { createId } from '../fragment/id.ts';
-import { childrenOf, holds, upward, type EndsRecord, type Mark, type MessageRecord } from '../graph/graph.ts';
+import {
+  childrenOf,
+  holds,
+  idOf,
+  upward,
+  type EndsRecord,
+  type Mark,
+  type MessageRecord,
+} from '../graph/graph.ts';
 import { markId, marksOfKind, type CheckpointValue } from '../graph/marks.ts';
 import type { Pending } from './desk.ts';
 import { sameContent } from '../graph/same.ts';
@@ -171,7 +179,7 @@ export class Saves {
       if (made) view.show(made);
       else if (head !== undefined) view.use(active.id, head);
     };
-    return { branch, messages, ends, marks, show, ids: messages.map(({ id }) => id), made };
+    return { branch, messages, ends, marks, show, ids: messages.map((record) => idOf(record)), made };
   }
 
   /** The name that a run's new branch is derived from; undefined for the first branch of a chat. */

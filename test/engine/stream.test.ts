@@ -1,5 +1,6 @@
 import { describe, expect, test, vi } from 'vitest';
 import type { ContextEvent } from '../../src/engine/state.ts';
+import { assistant } from '../../src/fragment/message.ts';
 import { InMemoryContextStore } from '../../src/store/memory.ts';
 import { chat, branchesIn, engineOn, said, say, texts } from '../support/engine.ts';
 
@@ -50,6 +51,12 @@ describe('ask()', () => {
     expect(checkpoints[0]?.messageId).toBe('a-server');
     expect(engine.graph().nodes[2]?.parentId).toBe('a-server');
     expect(engine.forks()[0]?.parentId).toBe('a-server');
+    await engine.checkout('key:a1');
+    const heard: ContextEvent[] = [];
+    engine.subscribe((event) => heard.push(event));
+    engine.set(assistant(said('a-server', 'two')));
+    await engine.save({ branch: false });
+    expect(heard).toContainEqual(expect.objectContaining({ type: 'save', ids: ['a-server'] }));
   });
 
   test('an answer that ends without a word is taken back, and the head with it', async () => {
