@@ -1,6 +1,6 @@
 import type { UIMessage } from 'ai';
 import { createId } from '../fragment/id.ts';
-import { Branches, type Way } from '../graph/branches.ts';
+import { Branches } from '../graph/branches.ts';
 import {
   eachRecord,
   hasWords,
@@ -53,8 +53,6 @@ export class Replica {
   readonly #streaming: Set<string> = new Set();
   readonly #growing: Map<string, Growth> = new Map();
   #reach: Reach | undefined;
-  /** The branches that {@link reach} has walked. */
-  #walked: readonly Way[] = [];
   #moment = 0;
 
   /** The current time, but later than all known times, whatever the clock says. */
@@ -64,10 +62,8 @@ export class Replica {
 
   /** Which messages are on live branches: walked when somebody asks. */
   get reach(): Reach {
-    const { live } = this.branches;
-    if (!this.#reach) this.#reach = new Reach(this.chat, live);
-    else if (this.#walked !== live) this.#reach.update(live, { isMoved: false });
-    this.#walked = live;
+    this.#reach ??= new Reach(this.chat, []);
+    this.#reach.update(this.branches.live);
     return this.#reach;
   }
 

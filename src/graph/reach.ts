@@ -9,7 +9,6 @@ import {
   type ChatValue,
   type MessageRecord,
 } from './graph.ts';
-import type { Joined } from './join.ts';
 
 /**
  * Which messages are on live branches, and where each branch came from.
@@ -20,12 +19,13 @@ import type { Joined } from './join.ts';
  */
 export class Reach {
   readonly #chat: ChatValue;
+  #live: readonly Way[] = [];
   readonly #ownerOf = new Map<string, string>();
   readonly #known = new Map<string, { readonly head: string | null; readonly origin: Origin }>();
 
   constructor(chat: ChatValue, live: readonly Way[]) {
     this.#chat = chat;
-    this.#walkAll(live);
+    this.update(live);
   }
 
   /** Whether a message is on a live branch, by its key. */
@@ -38,14 +38,15 @@ export class Reach {
     return this.#known.get(id)?.origin;
   }
 
-  /** Updates after a join. Costs the messages that were added; all where a branch was removed, or came between others. */
-  update(live: readonly Way[], { isMoved }: Pick<Joined, 'isMoved'>): void {
-    const known = [...this.#known.keys()];
-    const isLonger = known.every((id, i) => live[i]?.id === id);
-    if (isMoved || !isLonger || !live.every((way) => this.#walkOn(way))) this.#walkAll(live);
-  }
-
-  #walkAll(live: readonly Way[]): void {
+  /**
+   * Updates after a join that changed no known chain. Costs the messages that were added; all where a branch was removed, or
+   * came between others.
+   */
+  update(live: readonly Way[]): void {
+    if (live === this.#live) return;
+    this.#live = live;
+    const isLonger = [...this.#known.keys()].every((id, i) => live[i]?.id === id);
+    if (isLonger && live.every((way) => this.#walkOn(way))) return;
     this.#ownerOf.clear();
     this.#known.clear();
     for (const way of live) this.#walk(way);

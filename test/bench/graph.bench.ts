@@ -168,7 +168,7 @@ function turnsIn(count: number, branchCount: number, endCount: number): number {
     (delta) => {
       const joined = join(chat, delta);
       branches.update(joined);
-      reach.update(branches.live, joined);
+      reach.update(branches.live);
     },
   );
 }

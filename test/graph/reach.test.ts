@@ -103,11 +103,12 @@ describe('what live branches reach', () => {
       fc.property(order, (deltas) => {
         const chat = createChat();
         const branches = new Branches(chat);
-        const reach = new Reach(chat, []);
+        let reach = new Reach(chat, []);
         for (const delta of deltas) {
           const joined = join(chat, delta);
           branches.update(joined);
-          reach.update(branches.live, joined);
+          if (joined.isMoved) reach = new Reach(chat, []);
+          reach.update(branches.live);
           const fresh = new Reach(chat, branches.live);
           const heads = branches.live.map(({ head }) => head);
           const keys = [...chat.messages.keys()];
