@@ -237,7 +237,7 @@ export class Handles {
   find(idOrKey: unknown, branch?: Handle): MessageRecord | undefined {
     if (typeof idOrKey !== 'string') return undefined;
     const head = branch ? branch.key : this.head();
-    const key = findKey(this.replica.chat, idOrKey, { head }) ?? this.replica.growingAs(idOrKey);
+    const key = findKey(this.replica.chat, idOrKey, head) ?? this.replica.growingAs(idOrKey);
     const record = this.replica.record(key);
     return record && isGone(record) ? undefined : record;
   }

@@ -230,11 +230,7 @@ export function compareAt(a: Pick<MessageRecord, 'at' | 'key'>, b: typeof a): nu
 }
 
 /** A key itself, or for an id its message on the chain of `head`, else the newest; undefined for none, or a removed one. */
-export function findKey(
-  chat: ChatValue,
-  idOrKey: string,
-  { head }: { readonly head: string | null },
-): string | undefined {
+export function findKey(chat: ChatValue, idOrKey: string, head: string | null): string | undefined {
   if (idOrKey.startsWith('key:')) return chat.messages.has(idOrKey) ? idOrKey : undefined;
   const all = keysWithId(chat, idOrKey).map((key) => chat.messages.get(key) as LinkedMessage);
   const known = all.filter(({ record }) => !isGone(record));

@@ -83,7 +83,7 @@ export async function getMessage(
 ): Promise<MessageNode | undefined> {
   door.expect('text', 'id', idOrKey);
   const read = await readChat(store, chatId);
-  const key = findKey(read.chat, idOrKey, { head: read.active?.head ?? null });
+  const key = findKey(read.chat, idOrKey, read.active?.head ?? null);
   const record = recordAt(read.chat, key);
   return record && !isGone(record) ? (await nodesOf(store, read, [record.key]))[0] : undefined;
 }
@@ -98,7 +98,7 @@ export async function getMessageChain(
   door.expect('text', 'id', idOrKey);
   const { limit = Infinity } = door.readOptions(options, { limit: 'count?' });
   const read = await readChat(store, chatId);
-  const key = findKey(read.chat, idOrKey, { head: read.active?.head ?? null });
+  const key = findKey(read.chat, idOrKey, read.active?.head ?? null);
   return nodesOf(store, read, chainKeys(read.chat, key ?? null, limit));
 }
 

@@ -75,15 +75,15 @@ describe('looking for a message', () => {
   );
 
   it('takes a key as it is', () => {
-    expect(findKey(chat, 'key:4', { head: 'key:3' })).toBe('key:4');
-    expect(findKey(chat, 'key:6', { head: 'key:3' })).toBeUndefined();
+    expect(findKey(chat, 'key:4', 'key:3')).toBe('key:4');
+    expect(findKey(chat, 'key:6', 'key:3')).toBeUndefined();
   });
 
   it('looks for an id on the chain that is shown first, from its end, then for the newest', () => {
-    expect(findKey(chat, 'm', { head: 'key:3' })).toBe('key:3');
-    expect(findKey(chat, 'm', { head: 'key:2' })).toBe('key:1');
-    expect(findKey(chat, 'm', { head: null })).toBe('key:5');
-    expect(findKey(chat, 'n', { head: 'key:5' })).toBe('key:2');
-    expect(findKey(chat, 'o', { head: 'key:3' })).toBeUndefined();
+    expect(findKey(chat, 'm', 'key:3')).toBe('key:3');
+    expect(findKey(chat, 'm', 'key:2')).toBe('key:1');
+    expect(findKey(chat, 'm', null)).toBe('key:5');
+    expect(findKey(chat, 'n', 'key:5')).toBe('key:2');
+    expect(findKey(chat, 'o', 'key:3')).toBeUndefined();
   });
 });

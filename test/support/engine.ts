@@ -100,8 +100,7 @@ export async function put(
   const main = live.find(({ name }) => name === 'main') ?? live[0];
   const record = replica.chat.ends.get(main?.record ?? '') as EndsRecord;
   const { chat, userId } = { chat: record.chat, userId: (await store.getChat(chatId))?.userId ?? 'u' };
-  let parent =
-    under === undefined ? (main?.end ?? null) : (findKey(replica.chat, under, { head: null }) ?? null);
+  let parent = under === undefined ? (main?.end ?? null) : (findKey(replica.chat, under, null) ?? null);
   const made: MessageRecord[] = [];
   for (const body of messages) {
     const version = { ...replica.version({ ...body, parts: [] }, 'complete', 1), status, body };
