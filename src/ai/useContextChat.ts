@@ -21,7 +21,8 @@ export interface UseContextChatOptions<M extends UIMessage = UIMessage> extends 
 /**
  * The chat of the active branch, for an unchanged `useChat`: `useChat(useContextChat({ transport }))`.
  *
- * Callbacks, transport and `request` may change with each render. `messages` are shown while the conversation is empty.
+ * Callbacks, transport and `request` may change with each render, and belong here: `useChat` ignores those that stand beside a
+ * chat, as in `useChat({ ...useContextChat(), onFinish })`. `messages` are shown while the conversation is empty.
  * Components of one engine share its chats; the options of the last rendered component that passes any are used.
  *
  * @throws provider-missing where there is neither a provider nor `engine`

@@ -131,6 +131,7 @@ export class Handles {
     if (from !== name && used > 0 && way.fork !== null)
       this.desk.emit({ type: 'conflict', policy: 'fork', from, to: name, toId: id });
     if (!before.isGone || handle.isGone) return;
+    // A deletion that still stands was no undo: messages that came later brought the branch back.
     const { chat } = this.replica;
     const isOn = (mark: string): boolean => Object(chat.marks.get(mark)?.value).on === true;
     const hasGrown = [...(chat.marksOf.get(way.record) ?? [])].some(isOn);
