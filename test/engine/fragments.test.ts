@@ -234,6 +234,18 @@ describe('persistFragments', () => {
     expect(await branchesIn(store)).toEqual({ main: 'q1' });
   });
 
+  test('shows what it knows of a fragment with fields of a newer version, and writes all of them back', async () => {
+    const store = new InMemoryContextStore();
+    await keeping(store).set(hint('Be brief.')).save();
+    const later = { type: 'hint', text: 'Be brief.', weight: 2 };
+    await keep(store, () => [later]);
+    const engine = keeping(store);
+    await engine.ready();
+    expect(engine.render()).toBe('<hint>Be brief.</hint>');
+    await engine.set(role('tutor')).save();
+    expect(await keep(store)).toEqual([later, { type: 'role', content: 'tutor' }]);
+  });
+
   test('leaves out what a newer version wrote and this one can not read, and writes it back', async () => {
     const store = new InMemoryContextStore();
     await keeping(store).set(role('tutor')).save();
