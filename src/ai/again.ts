@@ -1,6 +1,6 @@
 import type { Chat } from '@ai-sdk/react';
 import { readUIMessageStream, type ChatRequestOptions, type UIMessage } from 'ai';
-import { busy } from '../engine/busy.ts';
+import { busy } from '../engine/streams.ts';
 import type { MessageContent, RunOptions } from '../engine/options.ts';
 import { ContextError } from '../errors.ts';
 import { createId } from '../fragment/id.ts';

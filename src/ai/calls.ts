@@ -1,5 +1,5 @@
 import type { UIMessage } from 'ai';
-import { busy } from '../engine/busy.ts';
+import { busy } from '../engine/streams.ts';
 import type { ContextEngine } from '../engine/engine.ts';
 import { ContextError } from '../errors.ts';
 import { sameJson } from '../graph/same.ts';

@@ -62,10 +62,7 @@ export class Others {
     return messages.length + ends.length + marks.length + (isBuried ? 1 : 0);
   }
 
-  /**
-   * Joins records that were read on purpose. Deleted chats that the store reports no more are back; after `clear()` (`isCleared`)
-   * all that is known here is gone.
-   */
+  /** Joins what was read: chats that the store no longer reports as deleted are back, and after `clear()` all are gone. */
   #joinRead(records: ChatRecords, isCleared = false): void {
     const { replica } = this.#writer;
     if (isCleared) for (const key of [...replica.deleted, ...replica.chatKeys()]) this.#cleared.add(key);

@@ -1,15 +1,7 @@
 import type { UIMessage } from 'ai';
 import { isContextError } from '../errors.ts';
 import { createId } from '../fragment/id.ts';
-import {
-  childrenOf,
-  holds,
-  idOf,
-  upward,
-  type EndsRecord,
-  type Mark,
-  type MessageRecord,
-} from '../graph/graph.ts';
+import { childrenOf, holds, upward, type EndsRecord, type Mark, type MessageRecord } from '../graph/graph.ts';
 import { markId, marksOfKind, type CheckpointValue } from '../graph/marks.ts';
 import type { Pending } from './desk.ts';
 import { sameContent } from '../graph/same.ts';
@@ -37,7 +29,8 @@ export class Saves {
       const plan = async (): Promise<Placed> => this.#place(await this.#plan(taken, inPlace), taken);
       const { strict, turn } = await this.#writer.commitTurn(plan);
       await this.#writer.show();
-      const { ids, made } = turn;
+      const { keys, made } = turn;
+      const ids = keys.map((key) => replica.idOf(key));
       if (made) desk.emit({ type: 'branch', action: 'create', name: view.nameOf(made), id: made });
       return { taken, strict, ids, branch: view.nameOf(view.active.id) };
     });
@@ -179,7 +172,7 @@ export class Saves {
       if (made) view.show(made);
       else if (head !== undefined) view.use(active.id, head);
     };
-    return { branch, messages, ends, marks, show, ids: messages.map((record) => idOf(record)), made };
+    return { branch, messages, ends, marks, show, keys: messages.map(({ key }) => key), made };
   }
 
   /** The name that a run's new branch is derived from; undefined for the first branch of a chat. */
@@ -221,8 +214,8 @@ export class Saves {
 }
 
 interface Placed extends TurnDelta {
-  /** The ids of the written messages, replaced ones first. */
-  readonly ids: readonly string[];
+  /** The keys of the written messages, replaced ones first. */
+  readonly keys: readonly string[];
   /** The handle of the branch that is made and then shown. */
   readonly made: string | undefined;
 }

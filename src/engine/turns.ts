@@ -13,10 +13,9 @@ import {
   type MessageStatus,
 } from '../graph/graph.ts';
 import { markId } from '../graph/marks.ts';
-import { busy } from './busy.ts';
 import { withCall, type CallFacts } from './calls.ts';
 import { expectIds, expectStatus, type AskOptions } from './options.ts';
-import { stopDrafts, type Stream } from './streams.ts';
+import { busy, stopDrafts, type Stream } from './streams.ts';
 import { messageNotFound, type Handle } from './handles.ts';
 import type { TurnDelta, Writer } from './writer.ts';
 

@@ -9,7 +9,7 @@ import {
   type Mark,
   type MessageRecord,
 } from '../graph/graph.ts';
-import { kindOf, markId, type NameValue, nextBranchName } from '../graph/marks.ts';
+import { kindOf, markId, messageOfMark, type NameValue, nextBranchName } from '../graph/marks.ts';
 import type { UIMessage } from 'ai';
 import { refuseToLoad } from '../errors.ts';
 import { stripReminders } from '../reminded.ts';
@@ -240,16 +240,14 @@ export class Writer {
     });
   }
 
-  #isNamed(way: Way): boolean {
+  #isNamed({ record, fork, end, name }: Way): boolean {
     const { chat } = this.replica;
-    for (const id of chat.marksOf.get(way.record) ?? []) {
+    return [...(chat.marksOf.get(record) ?? [])].some((id) => {
       const mark = chat.marks.get(id) as Mark;
-      const key = id.split(' ')[2] ?? '';
-      if (kindOf(mark) !== 'name' || (mark.value as NameValue).name !== way.name) continue;
-      if (way.fork === null || (key !== '' && holds(chat, key, way.fork) && holds(chat, way.end, key)))
-        return true;
-    }
-    return false;
+      const key = messageOfMark(mark);
+      if (kindOf(mark) !== 'name' || (mark.value as NameValue).name !== name) return false;
+      return fork === null || (key !== null && holds(chat, key, fork) && holds(chat, end, key));
+    });
   }
 
   /** All local records, for a database that was cleared. */
