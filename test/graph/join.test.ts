@@ -178,8 +178,8 @@ describe('branches', () => {
           const fresh = new Branches(chat);
           expect(table(branches.live)).toEqual(table(fresh.live));
           expect(table(branches.deleted)).toEqual(table(fresh.deleted));
-          if (sameJson(branches.live, live)) expect(branches.live).toBe(live);
-          if (sameJson(branches.deleted, gone)) expect(branches.deleted).toBe(gone);
+          expect(branches.live === live).toBe(sameJson(branches.live, live));
+          expect(branches.deleted === gone).toBe(sameJson(branches.deleted, gone));
         }
       }),
       runs,
