@@ -29,10 +29,11 @@ export function Prompt(props: ViewProps): ReactNode {
   const [format, setFormat] = useState<Format>('App');
   const [isToday, setToday] = useState(false);
   const [picked, setPicked] = useState(() => recall().modelId ?? '');
-  const own = given || modelIn(state);
-  const modelId = picked || own;
   const { revision, messages, branchId, headKey, fragments, pending } = state;
   const requests = useRequests(engine);
+  const request = requestAt({ engine, node: node ?? headKey, requests });
+  const own = given || (request?.model ?? modelIn(state));
+  const modelId = picked || own;
   const question = { engine, node, isToday, format, modelId, tokenizer };
   // What the answer reads beside the question: it is computed again when one of these changes.
   const now = [requests, revision, messages, branchId, headKey, fragments, pending];
@@ -43,7 +44,7 @@ export function Prompt(props: ViewProps): ReactNode {
     setPicked(name);
     remember({ modelId: name });
   };
-  const isRecorded = requestAt({ engine, node }) !== undefined;
+  const isRecorded = node !== undefined && request !== undefined;
   return (
     <>
       <div className="bar">
@@ -70,7 +71,7 @@ export function Prompt(props: ViewProps): ReactNode {
         />
       </div>
       <div className="bar">
-        <h2>{value ? headingOf(value, engine.node(node ?? '')) : 'Prompt'}</h2>
+        <h2>{value ? headingOf(value, engine.node(node ?? ''), isRecorded) : 'Prompt'}</h2>
         {isRecorded && (
           <Check isOn={isToday} onToggle={() => setToday(!isToday)}>
             with today’s fragments
@@ -100,10 +101,14 @@ function json(value: unknown): string {
 }
 
 /** Says what is shown: the prompt that was sent, or the one that today's fragments make. */
-function headingOf({ kind, request }: PromptAnswer, node: NodeInfo | undefined): ReactNode {
+function headingOf(
+  { kind, request }: PromptAnswer,
+  node: NodeInfo | undefined,
+  isRecorded: boolean,
+): ReactNode {
   if (kind === 'next') return 'What would be sent next';
   const role = node?.name === 'assistant' ? 'this answer' : 'this message';
-  if (!request) return `Not recorded: for ${role}, with today’s fragments`;
+  if (!request) return `${isRecorded ? 'For' : 'Not recorded: for'} ${role}, with today’s fragments`;
   const model = request.model === undefined ? 'model not told' : request.model;
   return (
     <>

@@ -66,17 +66,18 @@ function pageWithClock(engine: ContextEngine): (time: string, ...before: Context
 describe('the prompt of a message', () => {
   it('is what was recorded for it, and with today’s fragments what they make of it now', async () => {
     const { engine } = await talk();
+    await act(() => engine.updateChat({ metadata: { modelId: 'room:later' } }));
     await look(engine, 'First.', 'Prompt');
     await eventually(() => expect(words()).toContain('As recorded for this answer'));
+    const { options } = panel().getByRole<HTMLSelectElement>('combobox', { name: 'Model' });
+    expect(options[0]?.textContent).toBe('openai:gpt-4o');
     expect(words()).toContain('<count>Request 1</count>');
     const list = await eventually(() => panel().getByRole('list', { name: 'Fragments' }));
     expect(list.textContent).toMatch(/^counterset requests\.test\.tsx:\d+ since \d\d:\d\d:\d\d/);
     const turns = [...(findPanel()?.querySelectorAll('.turn .text') ?? [])];
     expect(turns.map((one) => one.textContent)).toEqual(['One?']);
     await press(panel().getByRole('checkbox', { name: 'with today’s fragments' }));
-    await eventually(() =>
-      expect(words()).toContain('Not recorded: for this answer, with today’s fragments'),
-    );
+    await eventually(() => expect(words()).toContain('For this answer, with today’s fragments'));
     await eventually(() => expect(words()).toMatch(/<count>Request [3-9]/));
   });
 
