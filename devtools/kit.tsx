@@ -146,7 +146,11 @@ export function SearchField({
       {found !== undefined && (
         <>
           <span role="status" className="muted">
-            {found === 0 ? 'none' : `${at < 0 ? '' : `${at + 1} of `}${found}${found === most ? '+' : ''}`}
+            {found > 0
+              ? `${at < 0 ? '' : `${at + 1} of `}${found}${found === most ? '+' : ''}`
+              : found < 0
+                ? '…'
+                : 'none'}
           </span>
           {STEPS.map(([name, sign, by]) => (
             <button
@@ -154,7 +158,7 @@ export function SearchField({
               className="icon"
               aria-label={name}
               title={name}
-              disabled={found === 0}
+              disabled={found < 1}
               onClick={() => onStep?.(by)}
             >
               {sign}
@@ -176,7 +180,7 @@ interface SearchProps {
   readonly placeholder: string;
   readonly value: string;
   readonly onChange: (value: string) => void;
-  /** How many hits there are; undefined without a search. */
+  /** How many hits there are: -1 as long as nobody knows, undefined without a search. */
   readonly found?: number | undefined;
   /** How many are looked for at most. */
   readonly most?: number;

@@ -1,3 +1,4 @@
+import { Alert } from '../attempt.tsx';
 import { SearchField } from '../kit.tsx';
 import type { ContextEngine, EngineState } from 'contextree';
 import { type ReactNode, type Ref, useEffect, useState } from 'react';
@@ -14,7 +15,7 @@ import { Filters } from './Filters.tsx';
 /** The bar above the graph: search text, filters, and steps from hit to hit. */
 export function Finder(props: FinderProps): ReactNode {
   const { engine, model, state, wanted = ANYTHING, onWant, found, selected } = props;
-  useFound({ engine, model, headKey: state.headKey, wanted }, props.onFound);
+  const { isSearching, error } = useFound({ engine, model, headKey: state.headKey, wanted }, props.onFound);
   const [isOpen, setOpen] = useState(false);
   const { text, ...filters } = wanted;
   const set = Object.values(filters).filter((value) => value !== '').length;
@@ -31,7 +32,7 @@ export function Finder(props: FinderProps): ReactNode {
           placeholder="Search  /"
           value={text}
           onChange={(words) => onWant({ ...wanted, text: words })}
-          found={found?.length}
+          found={isSearching ? -1 : found?.length}
           at={at}
           onStep={step}
           box={props.box}
@@ -50,6 +51,7 @@ export function Finder(props: FinderProps): ReactNode {
           ?
         </button>
       </div>
+      {error && <Alert>{error.message}</Alert>}
       {isOpen && <Filters engine={engine} model={model} state={state} wanted={wanted} onWant={onWant} />}
     </div>
   );
@@ -97,19 +99,24 @@ function columnItems(
 /** The pause in typing before a search begins, in ms. */
 const PAUSE = 150;
 
-/** Searches, and reports the hits. */
-function useFound(asked: Search, onFound: FinderProps['onFound']): void {
+/** Searches, and reports the hits: those of the search before, until the new ones are known. */
+function useFound(
+  asked: Search,
+  onFound: FinderProps['onFound'],
+): { readonly isSearching: boolean; readonly error: Error | undefined } {
   const { engine, model, headKey, wanted } = asked;
   const settled = useSettled(wanted);
-  const { value } = useAnswer(
-    (signal) => (isAnything(settled) ? NONE : find({ engine, model, headKey, wanted: settled }, signal)),
+  const { value, error } = useAnswer(
+    async (signal) => {
+      if (isAnything(settled)) return undefined;
+      return { of: settled, keys: await find({ engine, model, headKey, wanted: settled }, signal) };
+    },
     [engine, model, headKey, settled],
   );
-  const found = isAnything(wanted) ? undefined : (value ?? NONE);
+  const found = isAnything(wanted) ? undefined : value?.keys;
   useEffect(() => onFound(found), [onFound, found]);
+  return { isSearching: !isAnything(wanted) && !error && value?.of !== wanted, error };
 }
-
-const NONE: readonly string[] = [];
 
 function useSettled(wanted: Wanted): Wanted {
   const [settled, setSettled] = useState(wanted);

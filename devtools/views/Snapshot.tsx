@@ -59,10 +59,15 @@ interface SearchProps {
 function Search({ value, onShow }: SearchProps): ReactNode {
   const [words, setWords] = useState('');
   const [at, setAt] = useState(0);
-  const { value: found = NONE } = useAnswer(
-    (signal) => (words.trim() === '' ? NONE : findRows(value, words.trim(), { most: MOST, signal })),
-    [value, words],
+  const wanted = words.trim();
+  const { value: answer } = useAnswer(
+    async (signal) => ({
+      of: wanted,
+      paths: wanted === '' ? [] : await findRows(value, wanted, { most: MOST, signal }),
+    }),
+    [value, wanted],
   );
+  const found = answer?.paths ?? [];
   const step = (by: number): void => {
     const next = (at + by + found.length) % Math.max(1, found.length);
     setAt(next);
@@ -77,7 +82,7 @@ function Search({ value, onShow }: SearchProps): ReactNode {
         setWords(some);
         setAt(-1);
       }}
-      found={words.trim() === '' ? undefined : found.length}
+      found={wanted === '' ? undefined : answer?.of === wanted ? found.length : -1}
       most={MOST}
       at={at}
       onStep={step}
@@ -85,7 +90,6 @@ function Search({ value, onShow }: SearchProps): ReactNode {
   );
 }
 
-const NONE: readonly string[] = [];
 /** The most hits to step through. */
 const MOST = 500;
 

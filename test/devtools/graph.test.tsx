@@ -173,6 +173,28 @@ describe('search and keys', () => {
     expect(cursor()).toContain('a2');
   });
 
+  it('says nothing of the hits before it knows them, and why it knows none', async () => {
+    const engine = await forked();
+    await open(engine);
+    const hits = (): string => panel().getByRole('search').querySelector('[role=status]')?.textContent ?? '';
+    const search = vi.spyOn(engine.store, 'searchMessages');
+    const late = Promise.withResolvers<[]>();
+    search.mockReturnValueOnce(late.promise);
+    await write('a2');
+    await eventually(() => expect(search).toHaveBeenCalled());
+    expect(hits()).toBe('…');
+    expect(row('q1').className).not.toContain('miss');
+    late.resolve([]);
+    await eventually(() => expect(hits()).toBe('1'));
+    search.mockRejectedValueOnce(new Error('the disk is gone'));
+    await write('nowhere');
+    expect(hits()).toBe('…');
+    await eventually(() => expect(panel().getByRole('alert').textContent).toContain('the disk is gone'));
+    await write('nothing');
+    await eventually(() => expect(hits()).toBe('none'));
+    expect(panel().queryByRole('alert')).toBeNull();
+  });
+
   it('searches on after a hit was read, and Escape takes back the last thing first', async () => {
     await open(await forked());
     const box = (): HTMLInputElement => panel().getByRole('searchbox', { name: 'Search messages' });
