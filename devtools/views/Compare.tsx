@@ -47,16 +47,17 @@ interface Ends {
   readonly b: string;
 }
 
-/** A person's choice; else the marked and the selected message, or the active branch and its origin. */
+/** A person's choice; else the marked and the selected message, or what the app shows and the origin of its branch. */
 function endsOf(
-  { branches, branchId }: EngineState,
+  { branches, branchId, headKey }: EngineState,
   sight: Sight,
   chosen: { readonly [K in keyof Ends]: string | undefined },
 ): Ends {
   const here = branches.find(({ id }) => id === branchId);
   const other = here?.forkedFrom ?? branches.findLast(({ id }) => id !== branchId)?.id;
   const b = chosen.b ?? sight.node ?? branchId;
-  return { a: chosen.a ?? sight.against ?? (b === branchId ? (other ?? b) : branchId), b };
+  const isShown = b === branchId || b === headKey;
+  return { a: chosen.a ?? sight.against ?? (isShown ? (other ?? b) : branchId), b };
 }
 
 type Choices = readonly (readonly [value: string, label: string])[];
@@ -124,9 +125,9 @@ const ROWS: readonly (readonly [
   write: (value: number) => string,
 ])[] = [
   ['Messages', ({ messages }) => messages, String],
-  ['Tokens of the words', ({ tokens }) => tokens, (tokens) => `~${count(tokens)}`],
-  ['Tokens read', ({ input }) => input, count],
-  ['Tokens written', ({ output }) => output, count],
+  ['Estimated tokens', ({ tokens }) => tokens, (tokens) => `~${count(tokens)}`],
+  ['Input tokens', ({ input }) => input, count],
+  ['Output tokens', ({ output }) => output, count],
   ['Cost', ({ cost }) => cost, dollars],
   ['Time', ({ ms }) => ms, span],
 ];

@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 import { act, fireEvent } from '@testing-library/react';
 import { ContextEngine, InMemoryContextStore, user } from 'contextree';
-import { chat, eventually, findPanel, open, panel, press, show } from './room.tsx';
+import { chat, eventually, findPanel, open, panel, press, row, say, show } from './room.tsx';
 
 const tab = (name: string): HTMLElement => panel().getByRole('tab', { name });
 const shown = (): string | null => panel().getByRole('tab', { selected: true }).textContent;
@@ -43,6 +43,19 @@ it('shows one of several engines, and the chosen one stays while one looks at ot
   expect(panel().queryByRole('alert')).toBeNull();
   await press(tab('Prompt'));
   await eventually(() => expect(findPanel()?.textContent).toContain('of the second'));
+});
+
+it('compares the end of what the app shows with the branch that it left, and not with itself', async () => {
+  const engine = await chat('q1', 'a1', 'q2');
+  await act(() => engine.rewind('a1'));
+  await say(engine, 'q3');
+  await open(engine);
+  await press(row('q3'));
+  await press(tab('Compare'));
+  await eventually(() => expect(findPanel()?.textContent).toContain('A - user'));
+  expect(panel().getByRole<HTMLSelectElement>('combobox', { name: 'A' }).value).toBe(
+    engine.state.getState().branches.find(({ name }) => name === 'main')?.id,
+  );
 });
 
 it('compares with another branch when the chosen one is deleted', async () => {

@@ -84,7 +84,7 @@ test('all views of the devtools are used without a mouse, and the focus is never
   // Compare: two messages are marked in the list.
   await keys(page, 'd', 'Home', 'd');
   await expect(panel.getByRole('tab', { name: 'Compare' })).toBeFocused();
-  await expect(view.getByRole('table', { name: 'Totals' })).toContainText('Tokens written');
+  await expect(view.getByRole('table', { name: 'Totals' })).toContainText('Output tokens');
 
   await show('Prompt', 'ArrowLeft');
   await tabTo('button', 'Difference');
