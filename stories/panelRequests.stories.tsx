@@ -173,7 +173,7 @@ export const CostNotTold: Story = {
   ],
   play: async ({ canvasElement }) => {
     const panel = await openView(canvasElement, 'Cost');
-    await expect(await panel.findByText('not told on this branch, not told in this chat')).toBeVisible();
+    await expect(await panel.findByText('Cost not told')).toBeVisible();
     await expect(panel.getByText('model not told - usage not told')).toBeVisible();
     await expect(await panel.findByText('first')).toBeVisible();
   },

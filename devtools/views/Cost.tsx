@@ -1,5 +1,5 @@
 import { type ReactNode, useState } from 'react';
-import { more, Scroll } from '../kit.tsx';
+import { more, NOT_TOLD, Scroll } from '../kit.tsx';
 import { instead, useAnswer } from '../live.tsx';
 import { useRequests } from '../requests.ts';
 import { type CostAnswer, type Spent, type TurnCost, turnCosts, usageIn } from '../turnCosts.ts';
@@ -8,7 +8,7 @@ import type { ViewProps } from '../view.ts';
 import { Cache } from './Cache.tsx';
 import { ModelPicker } from './ModelPicker.tsx';
 import { dollars } from '../amounts.ts';
-import { exactly } from '../figures.ts';
+import { counted, exactly } from '../figures.ts';
 import { meter } from './Meter.tsx';
 import { Table } from './Table.tsx';
 
@@ -65,17 +65,18 @@ export function Cost({ engine, state, modelId, sight, onLook, onOpen }: ViewProp
 }
 
 function spendings({ branch, chat, branches }: CostAnswer, whatIf: string): ReactNode {
+  const all = money(chat);
   return (
     <section className="inset" aria-label="Spent">
       <p>
         <strong>
-          {money(branch)} on this branch, {money(chat)} in this chat
+          {all === NOT_TOLD ? 'Cost not told' : `${money(branch)} on this branch, ${all} in this chat`}
         </strong>
         {whatIf && <span className="muted">, had {whatIf} answered</span>}
       </p>
       {chat.untold > 0 && (
         <p className="muted">
-          Without {chat.untold} of {chat.answers} answers, whose usage or price is not known.
+          Usage or price not known for {chat.untold} of {counted(chat.answers, 'answer')}
         </p>
       )}
       {branches.length > 1 && (
@@ -100,7 +101,7 @@ function spendings({ branch, chat, branches }: CostAnswer, whatIf: string): Reac
 }
 
 function money({ cost, answers, untold }: Spent): string {
-  return answers > 0 && answers === untold ? 'not told' : dollars(cost);
+  return answers > 0 && answers === untold ? NOT_TOLD : dollars(cost);
 }
 
 const KINDS = ['system', 'history', 'tools', 'reserve', 'free'] as const;
