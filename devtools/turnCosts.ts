@@ -1,5 +1,6 @@
 import type { CallFacts, ContextEngine, EstimateResult, NodeInfo } from 'contextree';
 import { costOf, estimateTokens } from 'contextree/tokens';
+import { branchLabel } from './branchLabel.ts';
 import { exactly } from './figures.ts';
 import { modelIn } from './promptAnswer.ts';
 import { requestAt } from './promptAt.ts';
@@ -75,9 +76,11 @@ export async function turnCosts(question: CostQuestion, signal: AbortSignal): Pr
   const before = tokensBefore(estimate);
   const turns = answers.slice(0, shown).map((info) => turnOf(question, info, estimate, before));
   // Each answer counts for the branch on which it was first said.
-  const branches = state.branches.map(({ label, isActive, headKey, ownCount }) => {
-    return { label, isActive, keys: ownAnswers(engine, headKey, ownCount) };
-  });
+  const branches = state.branches.map((branch) => ({
+    label: branchLabel(branch),
+    isActive: branch.isActive,
+    keys: ownAnswers(engine, branch.headKey, branch.ownCount),
+  }));
   const all = branches.flatMap(({ keys }) => keys);
   const spentBy = await spendings(engine, all, whatIf, signal);
   const spentOnAll = (keys: readonly string[]): Spent => sumOf(keys.flatMap((key) => spentBy.get(key) ?? []));

@@ -8,6 +8,7 @@ import { allOf } from '../messageText.ts';
 import { useNarrow } from '../narrow.ts';
 import { unread } from '../unread.tsx';
 import type { Sight, ViewProps } from '../view.ts';
+import { branchLabel } from '../branchLabel.ts';
 import { runsOf, useChanges } from './Changes.tsx';
 import { LongText } from './Parts.tsx';
 import { Table } from './Table.tsx';
@@ -71,7 +72,10 @@ function choicesIn({ engine, state, sight }: Pick<ViewProps, 'engine' | 'state' 
     return node ? [[node.key, `${what}: ${node.preview || node.name}`]] : [];
   };
   return {
-    Branches: state.branches.map(({ id, label, isActive }) => [id, isActive ? `${label} (shown)` : label]),
+    Branches: state.branches.map((branch) => [
+      branch.id,
+      branch.isActive ? `${branchLabel(branch)} (shown)` : branchLabel(branch),
+    ]),
     Messages: [
       ...message('marked', sight.against),
       ...(sight.node === sight.against ? [] : message('selected', sight.node)),

@@ -4,13 +4,14 @@ import { type ReactNode, useMemo } from 'react';
 import type { GraphModel } from '../graphRows.ts';
 import type { RowState } from '../rowState.ts';
 import { toolsIn } from '../search.ts';
+import { branchLabel } from '../branchLabel.ts';
 import { ANYTHING, type Wanted } from '../wanted.ts';
 
 /** Filters of the search: role, state, branch, tool and model. */
 export function Filters({ engine, model, state, wanted, onWant }: FiltersProps): ReactNode {
   const moment = useMemo(() => ({ engine, model, state }), [engine, model, state]);
   const { models, tools } = useMemo(() => choicesIn(moment), [moment]);
-  const branches = state.branches.map(({ id, label }) => [id, label] as const);
+  const branches = state.branches.map((branch) => [branch.id, branchLabel(branch)] as const);
   const choices: readonly (readonly [field: Exclude<keyof Wanted, 'text'>, values: readonly Option[]])[] = [
     ['role', ['user', 'assistant', 'system']],
     ['state', ROW_STATES],

@@ -1,22 +1,18 @@
 import type { BranchInfo } from 'contextree';
 import type { ReactNode } from 'react';
 import { age, count, counted } from '../figures.ts';
-import { plainLine } from '../plainLine.ts';
+import { branchLabel } from '../branchLabel.ts';
 import { branchColour } from '../theme.ts';
 
 /**
  * A branch for people: its label, how many messages of its own it has, and its age, where they are known. Its name is a
- * tooltip. One on which nothing was said has a name only, which says nothing as long as nobody chose it. `index` is its place
- * among the branches, which gives its colour.
+ * tooltip. `index` is its place among the branches, which gives its colour.
  */
-export function branchMark(
-  { id, label, name, isActive, ownCount, createdAt }: BranchInfo,
-  index: number,
-): ReactNode {
+export function branchMark(branch: BranchInfo, index: number): ReactNode {
+  const { id, name, isActive, ownCount, createdAt } = branch;
   const colour = branchColour(index);
   const isKnown = createdAt > 0;
-  const isNew = ownCount === 0 && /-v\d+$/.test(name);
-  const line = label !== name ? plainLine('assistant', label) : isNew ? 'New branch' : name;
+  const line = branchLabel(branch);
   return (
     <span
       key={id}

@@ -5,6 +5,7 @@ import { span } from '../amounts.ts';
 import { count, counted } from '../figures.ts';
 import { dashed, type Fact, factList, NOT_TOLD } from '../kit.tsx';
 import { modelNamed } from '../promptAnswer.ts';
+import { branchLabel } from '../branchLabel.ts';
 import { estimateOf } from '../tokens.ts';
 import { toldIn, type Usage, usageIn } from '../turnCosts.ts';
 
@@ -138,7 +139,7 @@ export function holdersOf(
     return isHeld;
   };
   return {
-    branches: branches.filter(({ headKey }) => holds(headKey)).map(({ label }) => label),
+    branches: branches.filter(({ headKey }) => holds(headKey)).map(branchLabel),
     checkpoints: checkpoints
       .filter((checkpoint) => holds(checkpoint.messageKey))
       .map(({ name, messageKey: at }) => (at === messageKey ? `${name} (here)` : name)),

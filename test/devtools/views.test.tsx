@@ -45,6 +45,32 @@ it('shows one of several engines, and the chosen one stays while one looks at ot
   await eventually(() => expect(findPanel()?.textContent).toContain('of the second'));
 });
 
+it('calls a branch in each view what the graph calls it', async () => {
+  const engine = await chat('q1', 'a1', 'q2');
+  await act(() => engine.rewind('q1'));
+  await say(engine, 'a2 is **bold**');
+  await act(() => engine.rewind('q1'));
+  const names = ['New branch', 'q1', 'a2 is bold'];
+  await open(engine);
+  await eventually(() =>
+    names.forEach((name) => expect(findPanel()?.textContent).toContain(`branch ${name}`)),
+  );
+  const inChoice = (name: string): (string | null)[] =>
+    [...panel().getByRole('combobox', { name }).querySelectorAll('option')].map((one) => one.textContent);
+  await press(panel().getByRole('button', { name: 'Filter' }));
+  expect(inChoice('branch')).toEqual(expect.arrayContaining(names));
+  await press(row('q1'));
+  const facts = await eventually(() => panel().getByText('Branches').nextSibling?.textContent?.split(', '));
+  expect(facts).toEqual(expect.arrayContaining(names));
+  await press(tab('Compare'));
+  await eventually(() =>
+    expect(inChoice('A')).toEqual(expect.arrayContaining(['New branch (shown)', 'q1', 'a2 is bold'])),
+  );
+  await press(tab('Cost'));
+  const rows = await eventually(() => panel().getAllByRole('row', { hidden: true }));
+  for (const name of names) expect(rows.map((one) => one.textContent).join()).toContain(name);
+});
+
 it('compares the end of what the app shows with the branch that it left, and not with itself', async () => {
   const engine = await chat('q1', 'a1', 'q2');
   await act(() => engine.rewind('a1'));
