@@ -2,18 +2,18 @@ import { Select } from './kit.tsx';
 import type { ContextEngine } from 'contextree';
 import type { ReactNode } from 'react';
 
-/** Chooses which of several engines is shown, by its index. */
+/** Chooses which of several engines is shown. */
 export function enginePicker(
   engines: readonly ContextEngine[],
-  picked: number,
-  onPick: (index: number) => void,
+  picked: ContextEngine | undefined,
+  onPick: (engine: ContextEngine | undefined) => void,
 ): ReactNode {
   return (
     <Select
       label="Chat"
-      value={String(picked)}
+      value={String(engines.findIndex((engine) => engine === picked))}
       options={engines.map((engine, i) => [String(i), nameOf(engine)])}
-      onChange={(index) => onPick(Number(index))}
+      onChange={(index) => onPick(engines[Number(index)])}
     />
   );
 }

@@ -44,13 +44,13 @@ export function Views({
 }: ViewsProps): ReactNode {
   const id = useId();
   const [tab, setTab] = useState(rememberedTab);
-  const [picked, setPicked] = useState(0);
+  const [picked, setPicked] = useState<ContextEngine>();
   const [sight, setSight] = useState<Sight>({});
   const [copy, setCopy] = useState<SessionCopy>({});
   useEffect(() => () => copy.engine?.dispose(), [copy.engine]);
   const tools = useTools();
   const onDrag = (event: DragEvent): void => tools?.openDropped(event, setCopy);
-  const shown = copy.engine ?? engines[picked] ?? engines[0] ?? engine;
+  const chosen = engines.find((one) => one === picked) ?? engines[0];
   const list = useRef<HTMLDivElement>(null);
   const place = useRef<HTMLDivElement>(null);
   useEffect(() => tools?.keepFocus(place.current), [tools]);
@@ -91,14 +91,16 @@ export function Views({
       onKeyDown={onKeyDown}
     >
       <header className="bar">
-        {engines.length > 1 && tools?.enginePicker(engines, picked, setPicked)}
+        {engines.length > 1 && tools?.enginePicker(engines, chosen, setPicked)}
         <Tabs id={id} tab={tab} onSelect={select} list={list} takesFocus={takesFocus} />
         {children}
       </header>
       {copy.failure !== undefined && noteOf(copy.failure, () => setCopy({ ...copy, failure: undefined }))}
       <div className="view" role="tabpanel" id={`${id}view`} aria-labelledby={`${id}${tab}`}>
         <Guard key={tab} renderFailure={failed}>
-          <OfEach engine={shown}>{(one, key) => <ViewOf key={key} {...props} engine={one} />}</OfEach>
+          <OfEach engine={copy.engine ?? chosen ?? engine}>
+            {(one, key) => <ViewOf key={key} {...props} engine={one} />}
+          </OfEach>
         </Guard>
       </div>
     </div>
@@ -222,13 +224,15 @@ function ViewOf({
   return (
     <>
       {engine.isReadOnly && noteOf(`Read-only copy of ${title}: nothing of it can be changed.`, onCloseCopy)}
-      {tab === 'Graph' ? (
-        <Graph key={key} {...props} />
-      ) : (
-        <Dressed key={key} meanwhile={<p className="words">Loading…</p>}>
-          {({ [tab]: Shown }) => <Shown {...props} />}
-        </Dressed>
-      )}
+      <Guard key={key} renderFailure={failed}>
+        {tab === 'Graph' ? (
+          <Graph {...props} />
+        ) : (
+          <Dressed meanwhile={<p className="words">Loading…</p>}>
+            {({ [tab]: Shown }) => <Shown {...props} />}
+          </Dressed>
+        )}
+      </Guard>
     </>
   );
 }

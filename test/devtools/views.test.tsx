@@ -1,7 +1,9 @@
-import { expect, it } from 'vitest';
+import { expect, it, vi } from 'vitest';
 import { act, fireEvent } from '@testing-library/react';
 import { ContextEngine, InMemoryContextStore, user } from 'contextree';
-import { chat, eventually, findPanel, open, panel, press, row, say, show } from './room.tsx';
+import { ContextDevtools } from 'contextree/devtools';
+import type { ReactNode } from 'react';
+import { App, chat, eventually, findPanel, open, panel, press, row, rows, say, show } from './room.tsx';
 
 const tab = (name: string): HTMLElement => panel().getByRole('tab', { name });
 const shown = (): string | null => panel().getByRole('tab', { selected: true }).textContent;
@@ -43,6 +45,45 @@ it('shows one of several engines, and the chosen one stays while one looks at ot
   expect(panel().queryByRole('alert')).toBeNull();
   await press(tab('Prompt'));
   await eventually(() => expect(findPanel()?.textContent).toContain('of the second'));
+});
+
+it('stays with the chosen engine when the list of engines changes', async () => {
+  const [first, second] = [await chat('q1'), await chat('q2')];
+  const shown = await open(first, undefined, { engines: [first, second] });
+  const choice = panel().getByRole('combobox', { name: 'Chat' });
+  await act(async () => void fireEvent.change(choice, { target: { value: '1' } }));
+  await eventually(() => expect(row('q2')).toBeTruthy());
+  const page = (engines: ContextEngine[]): ReactNode => (
+    <App engine={first}>
+      <ContextDevtools engines={engines} />
+    </App>
+  );
+  shown.rerender(page([await chat('q3'), first, second]));
+  await eventually(() => expect(choice.children).toHaveLength(3));
+  expect(rows().join()).toContain('q2');
+  expect((choice as HTMLSelectElement).value).toBe('2');
+  shown.rerender(page([first]));
+  await eventually(() => expect(row('q1')).toBeTruthy());
+});
+
+it('shows another chat although a view of the one before stopped', async () => {
+  vi.spyOn(console, 'error').mockImplementation(() => undefined);
+  const [first, second] = [await chat('q1'), await chat('q2')];
+  const other = new ContextEngine({ store: second.store, chatId: 'other', userId: 'me' });
+  other.set(user('q9'));
+  await act(() => other.save());
+  vi.spyOn(first, 'graph').mockImplementation(() => {
+    throw new Error('a row is corrupt');
+  });
+  const shown = await open(first);
+  expect(panel().getByRole('alert').textContent).toContain('a row is corrupt');
+  shown.rerender(
+    <App engine={other}>
+      <ContextDevtools />
+    </App>,
+  );
+  await eventually(() => expect(row('q9')).toBeTruthy());
+  vi.restoreAllMocks();
 });
 
 it('calls a branch in each view what the graph calls it', async () => {
