@@ -6,14 +6,18 @@ import type { Extent, Place } from './dock.ts';
 export function useFieldUnder(place: Place, extent: Extent, onChange: (isUnder: boolean) => void): void {
   const field = useFocusedField();
   useEffect(() => {
-    // Measured again when the app has made room, which it may do a moment later.
+    // Measured again when the app has made room, which it may do a moment later, and when the field is scrolled.
     const look = (): void =>
       onChange(field !== null && isCovered(field.getBoundingClientRect(), place, extent));
     look();
     if (field === null) return undefined;
     const resized = new ResizeObserver(look);
     resized.observe(field);
-    return () => resized.disconnect();
+    addEventListener('scroll', look, true);
+    return () => {
+      resized.disconnect();
+      removeEventListener('scroll', look, true);
+    };
   }, [field, place, extent, onChange]);
 }
 

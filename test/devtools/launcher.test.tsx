@@ -172,6 +172,26 @@ describe('its place', () => {
     expect(findPanel()?.closest<HTMLElement>('.root')?.style.colorScheme).toBe('dark');
   });
 
+  it('folds while a focused field of the app is under it, also where it was scrolled to', async () => {
+    await open(await chat('q1'), undefined, { position: 'top' });
+    const field = document.body.appendChild(document.createElement('input'));
+    const place = vi.spyOn(field, 'getBoundingClientRect');
+    const scrollTo = (top: number): Promise<void> =>
+      act(async () => {
+        place.mockReturnValue(new DOMRect(0, top, 100, 20));
+        document.body.dispatchEvent(new Event('scroll'));
+      });
+    await scrollTo(700);
+    await act(async () => field.focus());
+    const isFolded = (): boolean => findPanel()?.closest('.collapsed') !== null;
+    expect(isFolded()).toBe(false);
+    await scrollTo(100);
+    expect(isFolded()).toBe(true);
+    await scrollTo(700);
+    expect(isFolded()).toBe(false);
+    field.remove();
+  });
+
   it('grows and shrinks with the keyboard', async () => {
     await open(await chat('q1'), undefined, { position: 'bottom' });
     const separator = findPanel()?.parentElement?.querySelector('[role=separator]') as HTMLElement;
