@@ -19,13 +19,12 @@ export function nodeFacts(
   holders: Holders,
   isOpen: boolean,
 ): ReactNode {
-  const isAnswer = node.name === 'assistant';
+  const isTold = node.name === 'assistant' && node.status !== 'streaming';
   const { model, usage } = toldBy(calls, message);
   const last = calls.at(-1);
   const estimated = message ? estimateOf(message) : undefined;
-  /** A fact of answers. */
-  const told = (value: string | undefined): string | undefined =>
-    isAnswer ? (value ?? NOT_TOLD) : undefined;
+  /** A fact of answers, told when they end. */
+  const told = (value: string | undefined): string | undefined => value ?? (isTold ? NOT_TOLD : undefined);
   const facts: readonly Fact[] = [
     ['When', new Date(node.createdAt).toLocaleString()],
     ['Status', statusOf(node, last)],

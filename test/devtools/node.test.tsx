@@ -49,6 +49,7 @@ describe('the selected message', () => {
     await eventually(() => expect(row('a2 begins')).toBeTruthy());
     const node = await read('a2 begins');
     await eventually(() => expect(node.getAllByText('growing')).toBeTruthy());
+    expect(node.queryByText('not told')).toBeNull();
     const frames = stopFrames();
     commits = 0;
     for (const words of ['a2 goes', 'a2 goes on', 'a2 goes on and on']) await grow(words);
