@@ -86,7 +86,7 @@ function toolOf(part: ToolPart, ms: PartProps['ms']): ReactNode {
   const took = ms === undefined ? undefined : ms === null ? 'duration not told' : span(ms);
   return labelled(
     <>
-      tool <strong>{toolName}</strong> - <span className={state}>{state.replace('-', ' ')}</span>
+      tool <strong dir="auto">{toolName}</strong> - <span className={state}>{state.replace('-', ' ')}</span>
       {took && ` - ${took}`}
       {approval?.approved !== undefined && ` - ${approval.approved ? 'approved' : 'denied'}`}
       {approval?.reason && `: ${approval.reason}`}

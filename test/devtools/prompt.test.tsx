@@ -96,6 +96,8 @@ describe('the prompt', () => {
     const words = view().textContent ?? '';
     expect(words).toContain('reasoningthinking aloud');
     expect(words).toContain('tool dice - output available');
+    // A name that is written from right to left turns nothing around but itself.
+    expect(view().querySelector('.part strong[dir=auto]')?.textContent).toBe('dice');
     expect(words).toContain('"sides": 6');
     expect(words).toContain('file - cat.png - image/png');
     expect(words).not.toContain('A'.repeat(300));
