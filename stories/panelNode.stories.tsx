@@ -176,7 +176,7 @@ export const WordsLost: Story = {
   ],
   play: async ({ canvasElement }) => {
     const node = await read(await panelIn(canvasElement), 'Why is tea brown?');
-    await expect(await node.findByText(/^Its words are lost/)).toBeVisible();
+    await expect(await node.findByText(/^Its content is lost/)).toBeVisible();
   },
 };
 

@@ -58,10 +58,10 @@ export const Storage: Story = {
     await expect(await panel.findByText(/ of [\d.]+ .B$/)).toBeVisible();
     await userEvent.click(canvas.getByRole('button', { name: 'Say something' }));
     await expect(await panel.findByRole('row', { name: /^save 1/ })).toBeVisible();
-    await userEvent.click(panel.getByRole('button', { name: 'Weigh' }));
+    await userEvent.click(panel.getByRole('button', { name: 'Measure' }));
     await expect(await panel.findByRole('row', { name: /^messages \d+ [\d.]+ k?B/ })).toBeVisible();
     await userEvent.click(panel.getByRole('button', { name: 'Check' }));
-    await expect(await panel.findByText('The chat is whole.')).toBeVisible();
+    await expect(await panel.findByText('No faults found.')).toBeVisible();
   },
 };
 

@@ -65,7 +65,7 @@ function breachOf(verdict: CacheVerdict): ReactNode {
       {(before ?? after) !== undefined && <Changes before={before ?? ''} after={after ?? ''} />}
       {mend !== undefined && (
         <p>
-          <strong>Mend:</strong> {mend}
+          <strong>Fix:</strong> {mend}
         </p>
       )}
     </details>

@@ -246,7 +246,7 @@ function headOf(side: string, of: ComparedMessage, onOpen: ViewProps['onOpen']):
   const facts = dashed(
     `~${count(tokens)} tokens`,
     calls.length > 0 && span(ms),
-    !message && 'its words are lost',
+    !message && 'its content is lost',
   );
   return (
     <p className="role">

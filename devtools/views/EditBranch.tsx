@@ -24,7 +24,7 @@ export function EditBranch({ message, off, onSave, onClose }: EditBranchProps): 
           onChange={(event) => change(at, event.target.value)}
         />
       ))}
-      {texts.length === 0 && <p className="words">It has no words to edit.</p>}
+      {texts.length === 0 && <p className="words">It has no text to edit.</p>}
       <div className="bar">
         <span className="grow muted">{off}</span>
         <button onClick={onClose}>Cancel</button>

@@ -73,7 +73,7 @@ export function Node(props: NodeProps): ReactNode {
         {error && <Alert>The message could not be read: {error.message}</Alert>}
         {value && <div className="bar">{choice(FACES, face, setFace)}</div>}
         {value && shownAs(face, value, calls, moment)}
-        {value === null && !error && <p className="words">Its words are lost.</p>}
+        {value === null && !error && <p className="words">Its content is lost.</p>}
       </Scroll>
     </section>
   );
@@ -131,7 +131,7 @@ function partsOf(message: UIMessage, calls: readonly CallFacts[]): ReactNode {
   const shown = message.parts.filter((part) => Object(part).type !== 'step-start');
   const tools = shown.filter(isTool);
   const told = calls.flatMap(({ toolMs = [] }) => toolMs);
-  if (shown.length === 0) return <p className="words">It says nothing.</p>;
+  if (shown.length === 0) return <p className="words">It has no parts.</p>;
   return shown.map((part, i) => {
     // Requests list the durations in the order of the calls: if some are missing, none can be assigned.
     const ms = told.length === tools.length ? told[tools.indexOf(part)] : null;
@@ -153,7 +153,7 @@ function useActions(
 ): { readonly outcome: string; readonly groups: Readonly<Record<string, readonly MenuItem[]>> } {
   const [outcome, setOutcome] = useState('');
   const { navigator } = useShownIn();
-  const lost = message ? undefined : 'its words are not there';
+  const lost = message ? undefined : 'its content is lost';
   const off = branchOff(state);
   const copy = (label: string, text: () => string | Promise<string>, why?: string): MenuItem => ({
     label,
@@ -169,7 +169,7 @@ function useActions(
     ],
     Compare: [
       {
-        label: isMarked ? 'Take the mark away' : 'Mark for compare',
+        label: isMarked ? 'Unmark' : 'Mark for compare',
         run: () => onLook({ against: isMarked ? undefined : messageKey }),
       },
       {

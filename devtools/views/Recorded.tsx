@@ -17,7 +17,7 @@ export function Recorded({ engine, onOpen, sight }: ViewProps): ReactNode {
   if (!shown)
     return (
       <div className="words">
-        <p>Not recorded. The open panel records what is asked.</p>
+        <p>Not recorded. An open panel records requests.</p>
         <AlsoClosed />
       </div>
     );

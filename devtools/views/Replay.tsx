@@ -28,7 +28,7 @@ export function ReplayOf({
     [engine, messageKey, requests],
   );
   if (request) return <Replay request={request} />;
-  return <p className="words">Not recorded. The open panel records what is asked.</p>;
+  return <p className="words">Not recorded. An open panel records requests.</p>;
 }
 
 /** A recorded answer, replayed: at once, in its own time, or up to the chunk at which it fails. */

@@ -73,7 +73,7 @@ export function RunResults({ engine, ground }: RunResultsProps): ReactNode {
           {shown.message ? (
             <Changes before={base} after={wordsOf(shown)} />
           ) : (
-            <p className="muted inset">{shown.error ?? 'No word yet.'}</p>
+            <p className="muted inset">{shown.error ?? 'No text yet.'}</p>
           )}
         </section>
       )}

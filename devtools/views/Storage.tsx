@@ -104,7 +104,7 @@ function Kinds({ engine, figures, onCount }: KindsProps): ReactNode {
   return (
     <section>
       <h2>
-        Records <button onClick={weigh}>Weigh</button>
+        Records <button onClick={weigh}>Measure</button>
       </h2>
       {alert}
       {kinds && (
@@ -198,7 +198,7 @@ function Integrity({ engine, onOpen }: Pick<ViewProps, 'engine' | 'onOpen'>): Re
       </h2>
       {alert}
       <div className="inset" role="status">
-        {result && (result.findings.length === 0 ? 'The chat is whole.' : summary(result, mends))}
+        {result && (result.findings.length === 0 ? 'No faults found.' : summary(result, mends))}
       </div>
       {result && result.findings.length > 0 && (
         <ul>
