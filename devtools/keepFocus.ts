@@ -8,8 +8,9 @@ export function keepFocus(place: HTMLElement | null): (() => void) | undefined {
   const { signal } = kept;
   /** The element with the last focus, and its ancestors, from the inside out; empty after the person left. */
   let path: readonly Element[] = [];
-  const note = ({ target }: FocusEvent): void => {
-    path = ancestors(target as Node | null, place);
+  const note = (event: FocusEvent): void => {
+    const all = event.composedPath() as Element[];
+    path = all.slice(0, all.indexOf(place));
   };
   const leave = (): void => {
     const [last] = path;
@@ -37,12 +38,6 @@ export function keepFocus(place: HTMLElement | null): (() => void) | undefined {
 
 function isGone(element: Element): boolean {
   return !element.isConnected || element.matches(':disabled');
-}
-
-function ancestors(target: Node | null, place: Element): readonly Element[] {
-  const all: Element[] = [];
-  for (let at = target; at && at !== place; at = at.parentNode) all.push(at as Element);
-  return all;
 }
 
 function nextTo(path: readonly Element[], place: Element): HTMLElement | null {

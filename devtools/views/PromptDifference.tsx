@@ -6,6 +6,7 @@ import { allOf } from '../messageText.ts';
 import { promptAt, type PromptAt, systemOf, turnBefore } from '../promptAt.ts';
 import type { ViewProps } from '../view.ts';
 import { Changes } from './Changes.tsx';
+import { LongText } from './Parts.tsx';
 
 /** The difference between a prompt and that of the turn before, or of the marked message. */
 export function PromptDifference({ answer, engine, state, sight }: DifferenceProps): ReactNode {
@@ -73,7 +74,7 @@ function differenceOf(before: PromptAt, after: PromptAt): ReactNode {
               {old && now ? (
                 <Changes before={allOf(old)} after={allOf(now)} />
               ) : (
-                <div className="text">{textIn(now ?? old)}</div>
+                <LongText text={allOf((now ?? old) as UIMessage)} />
               )}
             </li>
           ))}
@@ -81,10 +82,6 @@ function differenceOf(before: PromptAt, after: PromptAt): ReactNode {
       </section>
     </>
   );
-}
-
-function textIn(message: UIMessage | undefined): string {
-  return message ? allOf(message).slice(0, 2_000) : '';
 }
 
 /** The messages that differ, as they were and as they are: those that are not sent any more stand first. */

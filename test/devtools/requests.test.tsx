@@ -95,6 +95,13 @@ describe('the prompt of a message', () => {
     expect(words()).toContain('not sent any more');
   });
 
+  it('shows all of a long message that is new, when it is asked to', async () => {
+    await look(await chat('q1', 'a1', `q2${'x'.repeat(2_998)}`, 'a2'), 'a2', 'Prompt');
+    await press(await eventually(() => panel().getByRole('button', { name: 'Difference' })));
+    await press(await eventually(() => panel().getByRole('button', { name: 'Show 1000 more characters' })));
+    expect(words()).toContain('x'.repeat(2_998));
+  });
+
   it('is copied: the prompt, the messages, or both, without secrets', async () => {
     const engine = await chat();
     const key = `sk-ant-api03-${'aB3dE5gH7jK9mN1p'.repeat(5)}-AA`;
