@@ -173,7 +173,7 @@ function stepLine({ time, kind, label, state }: Step): ReactNode {
 
 /** The graph at an earlier time. */
 function Past({ engine, state, past, hereKey, onCheckOut, onRead }: PastProps): ReactNode {
-  const branches = useMemo(() => branchesOf(past), [past]);
+  const branches = useMemo(() => branchesOf(past, state.branches), [past, state.branches]);
   const model = useMemo(() => modelOf(past, branches), [past, branches]);
   const [selected, select] = useState<string>();
   const [choices, setChoices] = useState<ReadonlyMap<string, boolean>>(new Map());
@@ -207,18 +207,21 @@ interface PastProps extends Pick<ViewProps, 'engine' | 'state'> {
   readonly onRead: (key: string) => void;
 }
 
-/** The branches as they were; their size and age at that time are not recorded. */
-function branchesOf({ branches }: PastGraph): readonly BranchInfo[] {
-  return branches.map((branch) => ({
-    ...branch,
-    id: branch.name,
-    label: branch.name,
-    messageCount: 0,
-    createdAt: 0,
-    forkedFrom: undefined,
-    forkedAt: null,
-    ownCount: 0,
-  }));
+/** The branches as they were, with the labels of today; their size and age at that time are not recorded. */
+function branchesOf({ branches }: PastGraph, today: readonly BranchInfo[]): readonly BranchInfo[] {
+  return branches.map((branch) => {
+    const { label = branch.name, ownCount = NaN } = today.find(({ name }) => name === branch.name) ?? {};
+    return {
+      ...branch,
+      id: branch.name,
+      label,
+      messageCount: 0,
+      createdAt: 0,
+      forkedFrom: undefined,
+      forkedAt: null,
+      ownCount,
+    };
+  });
 }
 
 function modelOf({ nodes, checkpoints }: PastGraph, branches: readonly BranchInfo[]): GraphModel {

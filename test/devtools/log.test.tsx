@@ -171,6 +171,9 @@ describe('the history', () => {
       ]),
     );
     await eventually(() => expect(pastRows().join(' ')).toContain('New branch'));
+    await say(engine, 'q3');
+    await eventually(() => expect(pastRows().join(' ')).toContain('branch q3'));
+    expect(pastRows().join(' ')).not.toContain('New branch');
     expect(within(past()).getAllByTitle('Branch First try-v2')).toHaveLength(1);
     await press(line('a1'));
     await eventually(() => expect(pastRows()).toHaveLength(2));
