@@ -199,3 +199,10 @@ export function keys(acts: Readonly<Record<string, (() => void) | false | undefi
     act();
   };
 }
+
+/** A set with an item more or less. */
+export function toggled<T>(set: ReadonlySet<T>, item: T): ReadonlySet<T> {
+  const next = new Set(set);
+  if (!next.delete(item)) next.add(item);
+  return next;
+}

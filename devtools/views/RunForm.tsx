@@ -1,4 +1,4 @@
-import { Check, keys, Select } from '../kit.tsx';
+import { Check, keys, Select, toggled } from '../kit.tsx';
 import type { UIMessage } from 'ai';
 import type { ContextEngine, ContextFragment } from 'contextree';
 import { type ReactNode, useState } from 'react';
@@ -153,12 +153,6 @@ function boxes(legend: string, items: readonly Box[], isOff = false): ReactNode 
       ))}
     </fieldset>
   );
-}
-
-function toggled<T>(set: ReadonlySet<T>, item: T): ReadonlySet<T> {
-  const next = new Set(set);
-  if (!next.delete(item)) next.add(item);
-  return next;
 }
 
 /** The panel can't keep a server from running tools: the person decides, and Cancel has the focus. */

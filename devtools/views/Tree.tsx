@@ -1,5 +1,6 @@
 import { type ReactNode, useMemo, useState } from 'react';
 import { type TreeRow, treeRows } from '../treeRows.ts';
+import { toggled } from '../kit.tsx';
 import { type RowBox, Rows } from './Rows.tsx';
 
 /** A value as a tree with one Tab stop; only visible rows are mounted. */
@@ -21,11 +22,8 @@ export function Tree({ label, value, opened, shown, asideOf }: TreeProps): React
   );
 
   const moveTo = (row: number): void => setCursorPath(rows[row]?.path ?? '');
-  const toggle = ({ path, isOpen }: TreeRow): true => {
-    const paths = new Set(open);
-    if (isOpen) paths.delete(path);
-    else paths.add(path);
-    setOpen(paths);
+  const toggle = ({ path }: TreeRow): true => {
+    setOpen(toggled(open, path));
     return true;
   };
   const onKey = (key: string): number | boolean => {
@@ -36,10 +34,8 @@ export function Tree({ label, value, opened, shown, asideOf }: TreeProps): React
     return (key === 'Enter' || key === ' ') && toggle(row);
   };
   const onClick = (index: number): void => {
-    const row = rows[index];
-    if (!row) return;
     moveTo(index);
-    toggle(row);
+    toggle(rows[index] as TreeRow);
   };
   return (
     <Rows
