@@ -336,7 +336,7 @@ export const Recorded: Story = {
     const panel = await openView(canvasElement, 'Run');
     await userEvent.click(await panel.findByRole('button', { name: 'Recorded' }));
     await expect(await panel.findByText(/Each time it needs a minute more\.$/)).toBeVisible();
-    await fireEvent.change(panel.getByRole('spinbutton', { name: 'Fail at part' }), {
+    await fireEvent.change(panel.getByRole('spinbutton', { name: 'Fail at chunk' }), {
       target: { value: '7' },
     });
     await expect(await panel.findByText('Yes, two or three')).toBeVisible();

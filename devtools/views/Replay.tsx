@@ -54,7 +54,7 @@ function Player({ record }: { readonly record: RecordedRequest }): ReactNode {
     return () => clearTimeout(timer);
   }, [isRunning, at, wait]);
   const shown = Math.min(at, end);
-  const parts = useMemo(() => partsAfter(chunks, shown), [chunks, shown]);
+  const parts = useMemo(() => partsAfter(record, shown), [record, shown]);
   const play = (): void => {
     setAt(pace === 'at once' ? Infinity : 0);
     setPlaying(true);
@@ -65,7 +65,7 @@ function Player({ record }: { readonly record: RecordedRequest }): ReactNode {
         <button onClick={isRunning ? () => setPlaying(false) : play}>{isRunning ? 'Pause' : 'Replay'}</button>
         <Select label="Pace" value={pace} options={PACES} onChange={setPace} />
         <label>
-          Fail at part{' '}
+          Fail at chunk{' '}
           <input
             type="number"
             min={0}
@@ -80,7 +80,7 @@ function Player({ record }: { readonly record: RecordedRequest }): ReactNode {
       </div>
       <p className="inset">
         <output>
-          {shown} of {chunks.length} parts, {Math.round(chunks[shown - 1]?.ms ?? 0)} ms
+          {shown} of {chunks.length} chunks, {Math.round(chunks[shown - 1]?.ms ?? 0)} ms
         </output>
       </p>
       {truncated && <p className="muted inset">Its end was too long to be recorded.</p>}

@@ -1,5 +1,5 @@
 import { act, fireEvent, render, screen } from '@testing-library/react';
-import type { UIMessageChunk } from 'ai';
+import type { UIMessage, UIMessageChunk } from 'ai';
 import {
   ContextEngineProvider,
   fragment,
@@ -268,7 +268,8 @@ describe('a run', () => {
 describe('a replay', () => {
   /** A recorded answer of three words, one each tenth of a second. */
   function recorded(): RecordedRequest {
-    const record = { id: 'r', status: 'done', chunks: ['start', 'delta', 'delta'].map(chunkAt) };
+    const chunks = ['start', 'delta', 'delta'].map(chunkAt);
+    const record = { id: 'r', status: 'done', chunks, messages: [] };
     return { ...record, masked: () => Promise.resolve(record) } as unknown as RecordedRequest;
   }
 
@@ -276,7 +277,7 @@ describe('a replay', () => {
     return { ms: i * 100, chunk: { type: `text-${kind}`, id: 't', delta: `word${i} ` } as UIMessageChunk };
   }
 
-  const at = (): string => screen.getByText(/of 3 parts/).textContent;
+  const at = (): string => screen.getByText(/of 3 chunks/).textContent;
 
   it('in recorded time goes on while something else is asked, and the panel renders again', async () => {
     const request = recorded();
@@ -296,7 +297,7 @@ describe('a replay', () => {
     expect(screen.getByRole('button', { name: 'Replay' })).toBeTruthy();
   });
 
-  it('fails at a whole number of parts, whatever is typed', async () => {
+  it('fails at a whole number of chunks, whatever is typed', async () => {
     render(<Replay request={recorded()} />);
     await act(async () => {});
     const field = screen.getByRole('spinbutton');
@@ -318,11 +319,16 @@ describe('a replay', () => {
 });
 
 describe('the parts of a recorded answer', () => {
-  const timed = (...chunks: UIMessageChunk[]) => chunks.map((chunk, i) => ({ ms: i, chunk }));
+  /** The parts after so many of these chunks, or after all. */
+  const after = (
+    chunks: readonly UIMessageChunk[],
+    length = chunks.length,
+    messages: readonly UIMessage[] = [],
+  ) => partsAfter({ chunks: chunks.map((chunk, i) => ({ ms: i, chunk })), messages }, length);
 
   it('grow chunk by chunk, as they came', () => {
     const dice = { type: 'tool-dice', toolCallId: 'c', input: { sides: 6 } };
-    const chunks = timed(
+    const chunks: UIMessageChunk[] = [
       { type: 'start' },
       { type: 'reasoning-start', id: 'r' },
       { type: 'reasoning-delta', id: 'r', delta: 'Hm' },
@@ -331,16 +337,56 @@ describe('the parts of a recorded answer', () => {
       { type: 'text-delta', id: 't', delta: '.' },
       { type: 'tool-input-available', toolCallId: 'c', toolName: 'dice', input: { sides: 6 } },
       { type: 'tool-output-available', toolCallId: 'c', output: 4 },
+      { type: 'data-roll', id: 'd', data: 'rolling' },
+      { type: 'data-roll', id: 'd', data: 'rolled' },
       { type: 'error', errorText: 'lost' },
-    );
-    expect(partsAfter(chunks, 5)).toEqual([
+    ];
+    expect(after(chunks, 5)).toEqual([
       { type: 'reasoning', text: 'Hm' },
       { type: 'text', text: 'Yes' },
     ]);
-    expect(partsAfter(chunks, 7).at(-1)).toEqual({ ...dice, state: 'input-available' });
-    expect(partsAfter(chunks, chunks.length).slice(2)).toEqual([
+    expect(after(chunks, 7).at(-1)).toEqual({ ...dice, state: 'input-available' });
+    expect(after(chunks, 9).at(-1)).toMatchObject({ data: 'rolling' });
+    // Why it failed is told behind its parts.
+    expect(after(chunks).slice(2)).toEqual([
       { ...dice, state: 'output-available', output: 4 },
-      { type: 'error', errorText: 'lost' },
+      { type: 'data-roll', id: 'd', data: 'rolled' },
     ]);
+  });
+
+  it('ask for approval, and are denied or refused, as calls of their tool', () => {
+    const call = { type: 'tool-delete', toolCallId: 'c', input: 'draft.md' };
+    const chunks = [
+      { type: 'tool-input-start', toolCallId: 'c', toolName: 'delete' },
+      { type: 'tool-input-available', toolCallId: 'c', toolName: 'delete', input: 'draft.md' },
+      { type: 'tool-approval-request', toolCallId: 'c', approvalId: 'a' },
+      { type: 'tool-approval-response', approvalId: 'a', approved: false, reason: 'no' },
+      { type: 'tool-output-denied', toolCallId: 'c' },
+      { type: 'tool-input-error', toolCallId: 'd', toolName: 'print', input: 1, errorText: 'no number' },
+    ] as UIMessageChunk[];
+    expect(after(chunks, 1)).toMatchObject([{ state: 'input-streaming' }]);
+    expect(after(chunks, 3)).toEqual([{ ...call, state: 'approval-requested', approval: {} }]);
+    const approval = { approved: false, reason: 'no' };
+    expect(after(chunks, 4)).toEqual([{ ...call, state: 'approval-responded', approval }]);
+    expect(after(chunks)).toEqual([
+      { ...call, state: 'output-denied', approval },
+      { type: 'tool-print', toolCallId: 'd', state: 'output-error', input: 1, errorText: 'no number' },
+    ]);
+  });
+
+  it('of a continued answer begin with the calls that it ends', () => {
+    const call = { type: 'tool-delete', toolCallId: 'c', state: 'approval-responded', input: 'draft.md' };
+    const asked = {
+      id: 'a',
+      role: 'assistant',
+      parts: [{ type: 'text', text: 'May I?' }, call],
+    } as UIMessage;
+    const chunks: UIMessageChunk[] = [
+      { type: 'start' },
+      { type: 'tool-output-available', toolCallId: 'c', output: 'gone' },
+    ];
+    expect(after(chunks, 1, [asked])).toEqual([]);
+    expect(after(chunks, 2, [asked])).toEqual([{ ...call, state: 'output-available', output: 'gone' }]);
+    expect(asked.parts[1]).toBe(call);
   });
 });

@@ -59,7 +59,7 @@ test('the devtools record a request of the demo, tell what it cost, play it agai
 
   await panel.getByRole('row').last().click();
   await panel.getByRole('button', { name: 'Replay' }).click();
-  await expect(panel.getByRole('region', { name: 'Replay' })).toContainText(/\d+ of \d+ parts/);
+  await expect(panel.getByRole('region', { name: 'Replay' })).toContainText(/\d+ of \d+ chunks/);
   await panel.getByRole('tab', { name: 'Prompt' }).click();
   await expect(panel).toContainText('As recorded for this answer');
   await panel.getByRole('button', { name: 'Difference' }).click();
