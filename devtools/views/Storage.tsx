@@ -18,7 +18,8 @@ import { Table } from './Table.tsx';
  */
 export function Storage({ engine, state, onOpen }: ViewProps): ReactNode {
   const [count, setCount] = useState(0);
-  const answer = useAnswer(() => engine.store.storage?.(), [engine, count]);
+  const { saveState, remoteMessages } = state;
+  const answer = useAnswer(() => engine.store.storage?.(), [engine, count, saveState, remoteMessages]);
   const { value } = answer;
   const again = (): void => setCount((before) => before + 1);
   return (
@@ -147,13 +148,13 @@ function Writes({ engine }: { readonly engine: ContextEngine }): ReactNode {
   );
 }
 
-/** The durations of writes, by type, shortest first. */
+/** The durations of writes, by type, shortest first: prompts are read, and requests are made of a model. */
 function latencies(
   events: readonly Logged[],
 ): readonly { readonly what: string; readonly times: readonly number[] }[] {
   const groups = new Map<string, number[]>();
   for (const { event } of events)
-    if (event.ms > 0 && event.type !== 'resolve')
+    if (event.ms > 0 && !/^re(solve|quest)$/.test(event.type))
       groups.set(event.type, [...(groups.get(event.type) ?? []), event.ms]);
   return [...groups].map(([what, times]) => ({ what, times: times.toSorted((a, b) => a - b) }));
 }

@@ -1,6 +1,7 @@
 import { act, fireEvent, within } from '@testing-library/react';
 import { ContextError, role, user } from 'contextree';
 import { afterEach, describe, expect, it, vi } from 'vitest';
+import { ask, recordedChats } from '../../stories/support/recordedChat.ts';
 import { chat, eventually, findPanel, open, panel, press, rows, type } from './room.tsx';
 
 const button = (name: string | RegExp): HTMLButtonElement => panel().getByRole('button', { name });
@@ -17,6 +18,16 @@ describe('the storage', () => {
     expect(fact('Kept in')).toBe('memory');
     expect(fact('State')).toBe('saved');
     expect(fact('Attachments')).toBe('0, 0 bytes');
+  });
+
+  it('counts again after a turn, whose request is no write', async () => {
+    const engine = await chat();
+    const chats = recordedChats(engine);
+    await open(engine, 'Storage');
+    await act(() => ask(chats, 'One?'));
+    await eventually(() => expect(fact('Messages')).toBe('2'));
+    expect(panel().getByRole('row', { name: /^stream/ })).toBeTruthy();
+    expect(panel().queryByRole('row', { name: /^request/ })).toBeNull();
   });
 
   it('says what the browser allows, and asks it to keep the site', async () => {
