@@ -1,5 +1,6 @@
 import type { ContextEngine } from 'contextree';
 import { type KeyboardEvent, type ReactNode, useEffect, useState } from 'react';
+import { useTools } from './Dressed.tsx';
 import { Dock } from './Dock.tsx';
 import type { DevtoolsPosition, Insets } from './dock.ts';
 import { isHotkey } from './hotkey.ts';
@@ -87,6 +88,8 @@ export function Recording({ engine, engines }: PanelProps): ReactNode {
 }
 
 function RecordingOf({ engine }: { readonly engine: ContextEngine }): ReactNode {
+  const tools = useTools();
   useEffect(() => engine.record(), [engine]);
+  useEffect(() => tools?.logOf(engine).listen(), [tools, engine]);
   return null;
 }

@@ -9,11 +9,8 @@ export async function fixtureOf(request: RecordedRequest): Promise<string> {
   const { messages, chunks, at } = await request.masked();
   // Not in the text below, where it would look like an import of this very file.
   const entry = JSON.stringify('contextree/ai/replay');
-  const last = messages.at(-1);
-  const isContinued = last?.role === 'assistant';
-  const parts = [...(isContinued ? last.parts : []), ...partsAfter({ chunks, messages }, chunks.length)];
-  const said = parts.map((part) => Object(part).text ?? '');
-  const isBroken = chunks.some(({ chunk }) => chunk.type === 'error');
+  const said = partsAfter({ chunks, messages }, chunks.length).map((part) => Object(part).text ?? '');
+  const goesOn = messages.at(-1)?.role === 'assistant';
   return `import { readUIMessageStream } from 'ai';
 import { createReplayTransport } from ${entry};
 import { expect, it } from 'vitest';
@@ -24,7 +21,7 @@ const recorded: any = ${JSON.stringify({ chunks, messages }, null, 2)};
 it('answers as it was recorded', async () => {
   const stream = await createReplayTransport(recorded).sendMessages(recorded);
   let parts: any[] = [];
-  for await (const message of readUIMessageStream({ stream${isContinued ? ', message: recorded.messages.at(-1)' : ''}${isBroken ? ', onError: () => {}' : ''} })) parts = message.parts;
+  for await (const message of readUIMessageStream({ stream${goesOn ? ', message: recorded.messages.at(-1)' : ''}, onError: () => {} })) parts = message.parts;
   expect(parts.map(({ text = '' }) => text).join('')).toBe(${JSON.stringify(said.join(''))});
 });
 `;

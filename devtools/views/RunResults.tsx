@@ -21,7 +21,7 @@ export function RunResults({ engine, ground }: RunResultsProps): ReactNode {
   return (
     <section aria-label="Results">
       <h2>
-        Results <span className="muted">not saved</span>
+        Results <span className="muted">not saved until kept</span>
       </h2>
       <div className="inset">
         <Table
@@ -29,6 +29,8 @@ export function RunResults({ engine, ground }: RunResultsProps): ReactNode {
           rows={results.map((result) => {
             const { number, plan, status, error, ms, tokens, cost, kept, saving, message } = result;
             const isOpen = number === opened;
+            // What was used is asked for at the end.
+            const untold = cost === null && NOT_TOLD;
             const state = <span className={error && 'bad'}>{error ? `${status}: ${error}` : status}</span>;
             const words = (
               <button
@@ -56,8 +58,8 @@ export function RunResults({ engine, ground }: RunResultsProps): ReactNode {
               plan.model || 'the app’s',
               state,
               words,
-              tokens === undefined ? NOT_TOLD : exactly(tokens),
-              typeof cost === 'number' ? dollars(cost) : NOT_TOLD,
+              tokens === undefined ? untold : exactly(tokens),
+              typeof cost === 'number' ? dollars(cost) : untold,
               ms && Math.round(ms),
               keep,
             ];

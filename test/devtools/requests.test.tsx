@@ -153,6 +153,11 @@ describe('recording', () => {
     await press(await eventually(() => panel().getByRole('checkbox', { name: 'Record while closed, too' })));
     await close();
     expect(await recorded('Closed again?')).toBe(true);
+    // Its events are in the log, too.
+    await press(opener());
+    await press(panel().getByRole('tab', { name: 'Log' }));
+    const lines = await eventually(() => panel().getAllByRole('option'));
+    expect(lines.filter(({ textContent }) => textContent.includes('requestdone, end'))).toHaveLength(2);
   });
 });
 
@@ -258,6 +263,7 @@ describe('a run', () => {
     await press(run);
     await eventually(() => expect(panel().getAllByText('running')).toHaveLength(3));
     expect(panel().getAllByText('waiting')).toHaveLength(2);
+    expect(panel().queryByText('not told')).toBeNull();
     expect(run.disabled).toBe(true);
     await press(panel().getByRole('button', { name: 'Stop all' }));
     await eventually(() => expect(panel().getAllByText('stopped')).toHaveLength(5));
@@ -364,29 +370,28 @@ describe('the parts of a recorded answer', () => {
       { type: 'tool-output-denied', toolCallId: 'c' },
       { type: 'tool-input-error', toolCallId: 'd', toolName: 'print', input: 1, errorText: 'no number' },
     ] as UIMessageChunk[];
-    expect(after(chunks, 1)).toMatchObject([{ state: 'input-streaming' }]);
-    expect(after(chunks, 3)).toEqual([{ ...call, state: 'approval-requested', approval: {} }]);
-    const approval = { approved: false, reason: 'no' };
-    expect(after(chunks, 4)).toEqual([{ ...call, state: 'approval-responded', approval }]);
-    expect(after(chunks)).toEqual([
-      { ...call, state: 'output-denied', approval },
-      { type: 'tool-print', toolCallId: 'd', state: 'output-error', input: 1, errorText: 'no number' },
+    expect(after(chunks, 1)).toMatchObject([{ state: 'input-start' }]);
+    expect(after(chunks, 4)).toMatchObject([{ ...call, state: 'approval-request' }]);
+    expect(after(chunks)).toMatchObject([
+      { ...call, state: 'output-denied' },
+      { type: 'tool-print', toolCallId: 'd', state: 'input-error', input: 1, errorText: 'no number' },
     ]);
   });
 
-  it('of a continued answer begin with the calls that it ends', () => {
+  it('of an answer that went on begin with what it had said, and end its calls', () => {
     const call = { type: 'tool-delete', toolCallId: 'c', state: 'approval-responded', input: 'draft.md' };
-    const asked = {
-      id: 'a',
-      role: 'assistant',
-      parts: [{ type: 'text', text: 'May I?' }, call],
-    } as UIMessage;
+    const words = { type: 'text', text: 'May I?' };
+    const asked = { id: 'a', role: 'assistant', parts: [words, call] } as UIMessage;
     const chunks: UIMessageChunk[] = [
       { type: 'start' },
       { type: 'tool-output-available', toolCallId: 'c', output: 'gone' },
     ];
-    expect(after(chunks, 1, [asked])).toEqual([]);
-    expect(after(chunks, 2, [asked])).toEqual([{ ...call, state: 'output-available', output: 'gone' }]);
+    expect(after(chunks, 1, [asked])).toEqual([words, call]);
+    expect(after(chunks, 2, [asked])).toEqual([
+      words,
+      { ...call, state: 'output-available', output: 'gone' },
+    ]);
     expect(asked.parts[1]).toBe(call);
+    expect(after(chunks, 1, [{ ...asked, role: 'user' }])).toEqual([]);
   });
 });
