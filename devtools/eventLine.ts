@@ -1,11 +1,15 @@
 import type { ContextEngine, ContextEvent, EngineState } from 'contextree';
 import { clock, span } from './amounts.ts';
 
-/** The content of an event on one line, without its type, its times and its ids: `branch main, messages 2`. */
+/** The content of an event on one line, without its type, its times and its ids: `main, messages 2`. */
 export function eventLine(event: ContextEvent): string {
   return Object.entries(event)
     .filter(([field]) => !/^(at|ms|type)$|id$/i.test(field))
-    .map(([field, value]) => `${field} ${Array.isArray(value) ? value.length : value}`)
+    .map(([field, value]) => {
+      // Names and states say what they are; a number doesn't, nor which of two branches was left.
+      if (typeof value === 'string' && !/^(from|to)$/.test(field)) return value;
+      return `${field} ${Array.isArray(value) ? value.length : value}`;
+    })
     .join(', ');
 }
 

@@ -26,7 +26,7 @@ export function useAnswer<T>(question: Question<T>, moment: readonly unknown[]):
 
 /** What to show in place of an answer: that it is awaited, or why there is none. */
 export function instead({ value, error }: Answer<unknown>): ReactNode {
-  if (error) return <Alert>{error.message}</Alert>;
+  if (error) return <Alert>Failed: {error.message}</Alert>;
   return value === undefined && <p className="words grow">Loading…</p>;
 }
 

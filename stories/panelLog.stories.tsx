@@ -51,7 +51,7 @@ export const Events: Story = {
     const engine = engineIn(loaded).set(role('You are a concise tutor.'));
     await talkOfBread(engine);
     await waitFor(async () => expect((await lines(panel)).length).toBeGreaterThan(6));
-    await userEvent.click(panel.getByText('action create, name Cold rise'));
+    await userEvent.click(panel.getByText('create, Cold rise'));
     await expect(panel.getByRole('group', { name: 'Content' })).toHaveTextContent('"checkpoint"');
     await expect(panel.getByRole('button', { name: 'Show in Graph' })).toBeEnabled();
     writeInto(panel.getByRole('searchbox', { name: 'Filter events' }), 'save');

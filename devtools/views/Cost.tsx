@@ -70,7 +70,9 @@ function spendings({ branch, chat, branches }: CostAnswer, whatIf: string): Reac
     <section className="inset" aria-label="Spent">
       <p>
         <strong>
-          {all === NOT_TOLD ? 'Cost not told' : `${money(branch)} on this branch, ${all} in this chat`}
+          {all === NOT_TOLD
+            ? 'Cost not told'
+            : `Spent: ${money(branch)} on this branch, ${all} in this chat`}
         </strong>
         {whatIf && <span className="muted">, had {whatIf} answered</span>}
       </p>
@@ -81,7 +83,7 @@ function spendings({ branch, chat, branches }: CostAnswer, whatIf: string): Reac
       )}
       {branches.length > 1 && (
         <details>
-          <summary>By branch</summary>
+          <summary>By branch, since its fork</summary>
           <Table
             heads={['Branch', 'Answers', 'Tokens', 'Cost']}
             rows={branches.map((one) => [

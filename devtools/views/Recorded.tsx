@@ -17,7 +17,7 @@ export function Recorded({ engine, onOpen, sight }: ViewProps): ReactNode {
   if (!shown)
     return (
       <div className="words">
-        <p>Not recorded. An open panel records requests.</p>
+        <p>Not recorded. Requests are recorded while the panel is open.</p>
         <AlsoClosed />
       </div>
     );

@@ -28,7 +28,7 @@ export function ReplayOf({
     [engine, messageKey, requests],
   );
   if (request) return <Replay request={request} />;
-  return <p className="words">Not recorded. An open panel records requests.</p>;
+  return <p className="words">Not recorded. Requests are recorded while the panel is open.</p>;
 }
 
 /** A recorded answer, replayed: at once, in its own time, or up to the chunk at which it fails. */

@@ -38,47 +38,52 @@ test('counts the drafts of one message that follow each other as one', () => {
   ]);
 });
 
+test('keeps the last thousand, which weigh less than 2 MB', () => {
+  const { engine, tell } = teller();
+  const log = new EventLog(engine);
+  log.listen();
+  for (let i = 0; i < 1_200; i += 1) tell({ ...draft(crypto.randomUUID()), phase: 'end' });
+  expect(log.list().map(({ number }) => number)).toEqual(Array.from({ length: 1_000 }, (_, i) => i + 201));
+  expect(JSON.stringify(log.list()).length).toBeLessThan(2e6);
+});
+
 test('every event says what it is about, and leads to a message that is known', () => {
   const about = { at: 0, ms: 0 };
   const events: readonly [event: ContextEvent, line: string, key?: string][] = [
     [{ ...about, ...set }, 'fragments 1, messages 0'],
     [
       { ...about, type: 'resolve', branch: 'main', messages: 2, characters: 1_234 },
-      'branch main, messages 2, characters 1234',
+      'main, messages 2, characters 1234',
     ],
-    [{ ...about, type: 'save', branch: 'main', ids: ['q1', 'a1'] }, 'branch main, ids 2', 'key:a1'],
+    [{ ...about, type: 'save', branch: 'main', ids: ['q1', 'a1'] }, 'main, ids 2', 'key:a1'],
     [{ ...about, type: 'switch', from: 'main', to: 'other' }, 'from main, to other', 'key:head'],
-    [
-      { ...about, type: 'branch', action: 'create', name: 'other', id: 'b' },
-      'action create, name other',
-      'key:head',
-    ],
+    [{ ...about, type: 'branch', action: 'create', name: 'other', id: 'b' }, 'create, other', 'key:head'],
     [
       { ...about, type: 'checkpoint', action: 'delete', name: 'Here', messageId: 'a1' },
-      'action delete, name Here',
+      'delete, Here',
       'key:a1',
     ],
     [
       { ...about, type: 'stream', phase: 'end', branch: 'main', id: 'a1', status: 'interrupted' },
-      'phase end, branch main, status interrupted',
+      'end, main, interrupted',
       'key:a1',
     ],
     [
       { ...about, type: 'request', phase: 'end', id: 'r', answerId: 'a1', branchId: 'b', status: 'failed' },
-      'phase end, status failed',
+      'end, failed',
       'key:a1',
     ],
     [
       { ...about, type: 'request', phase: 'told', id: 'r', answerId: 'a9', branchId: 'b', status: 'open' },
-      'phase told, status open',
+      'told, open',
       'key:head',
     ],
     [
       { ...about, type: 'conflict', policy: 'fork', from: 'main', to: 'other', toId: 'b' },
-      'policy fork, from main, to other',
+      'fork, from main, to other',
       'key:head',
     ],
-    [{ ...about, type: 'error', code: 'data-loss', message: 'Gone.' }, 'code data-loss, message Gone.'],
+    [{ ...about, type: 'error', code: 'data-loss', message: 'Gone.' }, 'data-loss, Gone.'],
     [{ ...about, type: 'of a later version', lost: 3 } as never, 'lost 3'],
   ];
   const engine = { node: (id: string) => (id === 'a1' ? { key: 'key:a1' } : undefined) } as never;

@@ -43,8 +43,8 @@ describe('the events', () => {
     await act(() => engine.rewind('q1'));
     await eventually(() =>
       expect(lines()).toEqual([
-        'branch action create, name main-v2',
-        'save branch main, ids 1',
+        'branch create, main-v2',
+        'save main, ids 1',
         'set fragments 0, messages 1',
         'set fragments 1, messages 0',
       ]),
@@ -74,7 +74,7 @@ describe('the events', () => {
     const choose = (role: 'combobox' | 'searchbox', name: string, value: string): boolean =>
       fireEvent.change(panel().getByRole(role, { name }), { target: { value } });
     choose('combobox', 'Type', 'checkpoint');
-    expect(lines()).toEqual(['checkpoint action create, name Here']);
+    expect(lines()).toEqual(['checkpoint create, Here']);
     choose('searchbox', 'Filter events', 'nothing');
     expect(panel().getByText('No event matches.')).toBeTruthy();
     choose('combobox', 'Type', '');
