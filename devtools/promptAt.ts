@@ -141,7 +141,7 @@ export function turnBefore(
   headKey: string | undefined,
 ): string | undefined {
   const info = engine.node(node ?? '');
-  let at: string | null = node === undefined ? (headKey ?? null) : (info?.parentKey ?? null);
+  let at: string | null = (node === undefined ? headKey : info?.parentKey) ?? null;
   while (at !== null && engine.node(at)?.name !== 'assistant') at = engine.node(at)?.parentKey ?? null;
   return at ?? undefined;
 }

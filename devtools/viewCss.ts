@@ -17,10 +17,10 @@ background:var(--ground);border:1px solid var(--edge);border-radius:4px;box-shad
 .items .warn{white-space:normal;max-width:180px}
 .warn,.approval-requested{color:var(--warn)}
 .bad,.output-error,.output-denied{color:var(--alert);border-color:var(--alert)}
-.facts,.text,.inset,.turn,.form{padding:6px 10px}
+.facts,.text,.inset,.turn,.form,.part,.rows h2{padding:6px 10px}
 .facts div{display:flex;gap:6px}
 dt{color:var(--muted);flex:0 0 84px}
-dd{flex:1;min-width:0}
+dd,.sides>*{flex:1;min-width:0}
 dd,.text,.turn,.fragment{overflow-wrap:anywhere}
 label{display:inline-flex;align-items:center;gap:4px;min-width:0;max-width:100%;white-space:nowrap}
 [type=checkbox]{min-height:0}
@@ -42,8 +42,7 @@ ol,ul{list-style:none;padding:0}
 .key-reserve{background:var(--branch-6)}
 .share{margin-left:8px;white-space:nowrap;font-weight:400}
 .chip{border:1px solid;border-radius:4px;color:var(--warn)}
-section+section{border-top:1px solid var(--line)}
-.rows h2{padding:6px 10px}
+section+section,.formats section,.detail{border-top:1px solid var(--line)}
 h2 *{font-weight:400}
 p+p{margin-top:4px}
 .text{white-space:pre-wrap}
@@ -51,10 +50,9 @@ p+p{margin-top:4px}
 a{color:var(--accent);display:block}
 .turn{border-bottom:1px solid var(--line)}
 .role{display:flex;justify-content:space-between;align-items:baseline;font-weight:600}
-.part{margin-top:4px;padding:6px 10px;background:var(--raised);border-radius:4px}
+.part{margin-top:4px;background:var(--raised);border-radius:4px}
 img{display:block;max-width:100%;max-height:180px}
 .sides{display:flex;gap:16px}
-.sides>*{flex:1;min-width:0}
 ins{background:var(--cursor)}
 del{color:var(--alert)}
 .tree .row{gap:0}
@@ -67,7 +65,7 @@ del{color:var(--alert)}
 .fragment{display:flex;width:100%;color:inherit}
 .piece:hover{background:var(--raised)}
 [aria-pressed=true],[aria-checked=true]{background:var(--cursor);box-shadow:inset 0 0 0 1px var(--accent)}
-.legend{display:flex;flex-wrap:wrap;gap:2px 12px}
+.legend,fieldset{display:flex;flex-wrap:wrap;gap:2px 12px}
 .legend span span{display:inline-block;width:10px;height:10px;border:1px solid var(--edge)}
 table{border-collapse:collapse}
 th,td{padding:2px 8px 2px 0;text-align:left;font-weight:400}
@@ -76,15 +74,15 @@ th,td{padding:2px 8px 2px 0;text-align:left;font-weight:400}
 summary{min-height:24px}
 .form{display:flex;flex-direction:column;gap:6px}
 .form .bar{padding:4px 0;background:none;border:0}
-fieldset{margin:0;padding:4px 8px;border:1px solid var(--line);display:flex;flex-wrap:wrap;gap:2px 12px}
+fieldset{margin:0;padding:4px 8px;border:1px solid var(--line)}
 .gist{max-width:160px}
 textarea{width:100%}
 :disabled,[aria-disabled=true]{color:var(--muted);opacity:.7}
 [role=alertdialog]{border:1px solid var(--warn)}
 .formats{display:flex;flex-wrap:wrap;align-content:flex-start}
-.formats section{flex:1 1 200px;min-width:0;border-top:1px solid var(--line)}
+.formats section{flex:1 1 200px;min-width:0}
 .line{padding:0 8px}
 .kind{color:var(--accent)}
-.detail{flex:none;max-height:30%;border-top:1px solid var(--line)}
+.detail{flex:none;max-height:30%}
 @container (max-width:640px){.two{flex-flow:column}}
 `;

@@ -68,7 +68,7 @@ function choicesIn({ engine, state, sight }: Pick<ViewProps, 'engine' | 'state' 
   readonly Messages: Choices;
 } {
   const message = (what: string, key: string | undefined): Choices => {
-    const node = key === undefined ? undefined : engine.node(key);
+    const node = engine.node(key ?? '');
     return node ? [[node.key, `${what}: ${node.preview || node.name}`]] : [];
   };
   return {

@@ -180,7 +180,7 @@ function nodesAt({ engine }: Moment): GraphModel['nodes'] {
 
 /** The key of a message of the shown chain. */
 function keyAt({ engine }: Omit<Moment, 'lastShown'>, id: string | undefined): string | undefined {
-  return id === undefined ? undefined : engine.node(id)?.key;
+  return engine.node(id ?? '')?.key;
 }
 
 function countLine(messages: number, branches: number): string {

@@ -109,10 +109,10 @@ function headingOf(
   if (kind === 'next') return 'What would be sent next';
   const role = node?.name === 'assistant' ? 'this answer' : 'this message';
   if (!request) return `${isRecorded ? 'For' : 'Not recorded: for'} ${role}, with today’s fragments`;
-  const model = request.model === undefined ? 'model not told' : request.model;
   return (
     <>
-      As recorded for {role} <span className="muted">{`${clock(request.at)} - ${model}`}</span>
+      As recorded for {role}{' '}
+      <span className="muted">{`${clock(request.at)} - ${request.model ?? 'model not told'}`}</span>
     </>
   );
 }

@@ -11,19 +11,18 @@ export function Revisions({ engine, messageKey, message, revision }: RevisionsPr
   const { value } = answer;
   if (!value) return instead(answer);
   if (value.length === 0) return <p className="words">It was never changed.</p>;
-  const all = [...value.map((one) => ({ ...one, label: `revision ${one.rev}` })), { message, label: 'now' }];
-  return all
-    .slice(1)
-    .map((one, i) => ({ one, before: all[i] }))
-    .toReversed()
-    .map(({ one, before }) => (
-      <section key={one.label} aria-label={`${before?.label} to ${one.label}`}>
-        <h2>
-          {before?.label} → {one.label}
-        </h2>
-        {before && <Changes before={allOf(before.message)} after={allOf(one.message)} />}
-      </section>
-    ));
+  return value
+    .map(({ rev, message: before }, i) => {
+      const next = value[i + 1];
+      const label = `revision ${rev} to ${next ? `revision ${next.rev}` : 'now'}`;
+      return (
+        <section key={rev} aria-label={label}>
+          <h2>{label}</h2>
+          <Changes before={allOf(before)} after={allOf(next?.message ?? message)} />
+        </section>
+      );
+    })
+    .toReversed();
 }
 
 interface RevisionsProps {

@@ -8,6 +8,7 @@ import { promptAt, systemOf } from '../promptAt.ts';
 import { useRequests } from '../requests.ts';
 import { readMessage } from '../readMessage.ts';
 import { useRuns } from '../runs.ts';
+import { toolsIn } from '../search.ts';
 import type { ViewProps } from '../view.ts';
 import { choice } from './choice.tsx';
 import { Recorded } from './Recorded.tsx';
@@ -57,10 +58,8 @@ function isToldSafe(
   messages: readonly UIMessage[],
 ): boolean {
   const tools = requests.at(-1)?.told.tools;
-  const isCalled = messages.some(({ parts }) =>
-    parts.some(({ type }) => type.startsWith('tool-') || type === 'dynamic-tool'),
-  );
-  return !isCalled && tools !== undefined && Object.keys(tools).length === 0;
+  const called = messages.flatMap(toolsIn);
+  return tools !== undefined && called.length + Object.keys(tools).length === 0;
 }
 
 /** The starting point of a run; null where there is no question. */
