@@ -7,6 +7,7 @@ import type { FragmentData } from './fragment/fragment.ts';
 import type { RecordedRequest } from './record/record.ts';
 import type { ContextRenderer } from './render/renderer.ts';
 import { XmlRenderer } from './render/xml.ts';
+import { maskSecrets } from './secrets/maskSecrets.ts';
 import { InMemoryContextStore } from './store/memory.ts';
 import type { StorageFigures, StoreDelta } from './store/store.ts';
 
@@ -186,6 +187,8 @@ function sessionIn(value: unknown): Session {
   return isLike(value, SESSION) ? (value as Session) : refuseToImport();
 }
 
+const CHUNK = { ms: 0, chunk: { type: '' } };
+
 /** What an engine and the views of a request count on: values of these types, lists of items like the one here. */
 const SESSION = {
   chatId: '',
@@ -193,7 +196,7 @@ const SESSION = {
   records: { messages: [{}], ends: [{}], marks: [{}] },
   prompt: { text: '', fragments: [{}] },
   requests: [
-    { at: 0, system: '', spans: [{}], messages: [0], body: {}, told: {}, headerNames: [''], chunks: [{}] },
+    { at: 0, system: '', spans: [{}], messages: [0], body: {}, told: {}, headerNames: [''], chunks: [CHUNK] },
   ],
   messages: [{}],
   events: [{ ms: 0 }],
@@ -218,10 +221,17 @@ class SessionEngine extends ContextEngine {
     const { chatId, userId, prompt, requests, messages } = session;
     super({ chatId, userId, store, renderer: rendererOf(prompt) });
     this.#session = session;
-    this.#requests = requests.map((request) => ({
-      ...request,
-      messages: request.messages.flatMap((index) => messages[index] ?? []),
-    }));
+    this.#requests = requests.map((request) => {
+      const record: RecordedRequest = {
+        ...request,
+        messages: request.messages.flatMap((index) => messages[index] ?? []),
+        masked: async () => {
+          const { maskedRequest } = await import('./record/masked.ts').catch(refuseToLoad);
+          return maskedRequest(record, maskSecrets);
+        },
+      };
+      return record;
+    });
     for (const { id, name, data } of prompt.fragments)
       this.set({ name, data: data as FragmentData, ...(id === undefined ? {} : { id }) });
     for (const name of WRITES.split(' '))

@@ -143,7 +143,28 @@ describe('secrets', () => {
   });
 });
 
+/** A request of a file, with a secret in what was sent and in what came. */
+const request = {
+  at: 0,
+  system: `Use ${KEY}`,
+  spans: [],
+  messages: [0],
+  body: {},
+  told: {},
+  headerNames: [],
+  chunks: [{ ms: 0, chunk: { type: 'text-delta', id: 't', delta: KEY } }],
+};
+
 describe('a copy', () => {
+  test('masks the requests of its file where they are shown', async () => {
+    const session = { ...(await file(engineOn())), requests: [request], messages: [said('q1', KEY)] };
+    const [copied] = (await openSession(JSON.stringify(session))).requests();
+    expect(JSON.stringify(copied)).toContain('a1B2');
+    const shown = JSON.stringify(await copied?.masked());
+    expect(shown).not.toContain('a1B2');
+    expect(shown.match(/\[OpenAI key/g)).toHaveLength(3);
+  });
+
   const writes: readonly [name: string, run: (engine: ContextEngine) => Promise<unknown>][] = [
     ['save', (engine) => engine.save()],
     ['ask', (engine) => engine.ask(said('q9'))],
@@ -218,6 +239,7 @@ describe('what is no session', () => {
       { ...session, records: { ...session.records, marks: [{ id: 1 }] } },
       { ...session, requests: [null] },
       { ...session, requests: [{ messages: 1 }] },
+      { ...session, requests: [{ ...request, chunks: [{ ms: 0 }] }] },
       { ...session, events: [{ type: 'save', at: 1, ms: null }] },
       { ...session, prompt: { ...session.prompt, fragments: [null] } },
     ];
