@@ -1,6 +1,6 @@
 import { createServer } from 'node:net';
 import { defineConfig } from '@playwright/test';
-import { findBrowser, launchArgs } from './scripts/browser.mjs';
+import { briefPages, findBrowser, launchArgs } from './scripts/browser.mjs';
 
 // The demo, built and served as a user would meet it. `npm run build:demo` comes first.
 
@@ -30,7 +30,7 @@ export default defineConfig({
   use: {
     baseURL,
     contextOptions: { baseURL, serviceWorkers: 'block' },
-    launchOptions: { ...(executablePath ? { executablePath } : {}), args: launchArgs() },
+    launchOptions: { ...(executablePath ? { executablePath } : {}), args: [...launchArgs(), briefPages] },
   },
   webServer: {
     command: `vite preview --config vite.demo.config.mts --host 127.0.0.1 --port ${port} --strictPort`,

@@ -5,14 +5,15 @@ import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type Browser, type BrowserContext, chromium, expect, type Page } from '@playwright/test';
-import { findBrowser, launchArgs } from '../../scripts/browser.mjs';
+import { briefPages, findBrowser, launchArgs } from '../../scripts/browser.mjs';
 import { aliases, root } from '../../scripts/entries.mjs';
 
 /** Keeps drawing and the network in the browser's own process, and no renderer ready for a page that never comes. */
-const fewProcesses = [
+const lean = [
   '--in-process-gpu',
   '--enable-features=NetworkServiceInProcess2',
   '--disable-features=SpareRendererForSitePerProcess',
+  briefPages,
 ];
 
 /**
@@ -52,7 +53,7 @@ export class Profile {
     await rm(join(this.#folder, 'DevToolsActivePort'), { force: true });
     const args = ['--headless=new', '--remote-debugging-port=0', `--user-data-dir=${this.#folder}`];
     // A group of its own: the browser is many processes, and they go together.
-    this.#process = spawn(findBrowser() ?? '', [...launchArgs(), ...fewProcesses, ...args, 'about:blank'], {
+    this.#process = spawn(findBrowser() ?? '', [...launchArgs(), ...lean, ...args, 'about:blank'], {
       detached: true,
       stdio: 'ignore',
     });
