@@ -11,38 +11,42 @@ if (!Number.isInteger(first) || !Number.isInteger(count) || first < 0 || count <
   exit(1);
 }
 
-/** @typedef {[name: string, project: string, file: string, env: Record<string, number>]} Campaign */
+/** @typedef {[name: string, command: string, env: Record<string, number>]} Campaign */
 
 const played = { FIRST: first, STORIES: count };
 // A disk takes time that a clock of the test can't pass.
 const inBrowser = { FIRST: first, STORIES: Math.ceil(count / 10) };
+// Each crowd of tabs, and the mistakes that its log must find.
+const killed = { CONTEXTREE_SEED: first, CONTEXTREE_KILLS: Math.ceil(count / 100) };
 const pressed = { FUZZ_FIRST: first, FUZZ_SEEDS: count };
 const tried = { CONTEXTREE_SEED: first, CONTEXTREE_FUZZ: Math.ceil(count / 100) };
+const inVitest = (/** @type {string} */ project, /** @type {string} */ file) =>
+  `vitest run --project="${project}" ${file} --testTimeout=86400000`;
+const inDemo =
+  'vite build --config vite.demo.config.mts --logLevel error && playwright test test/e2e/kills.spec.ts';
 /** @type {Campaign[]} */
 const campaigns = [
-  ['stories of engines', 'node', 'test/engine/simulation.test.ts', played],
-  ['stories of engines in Chromium', 'browser*', 'test/browser/simulation.test.ts', inBrowser],
-  ['people at an app', 'compiled', 'test/apps/fuzz.test.tsx', pressed],
-  ['people at an app in Chromium', 'browser*', 'test/browser/appFuzz.test.tsx', inBrowser],
-  ['hooks of two tabs', 'happy', 'test/react/races.test.tsx', tried],
-  ['fragments', 'node', 'test/fragment', tried],
-  ['graphs', 'node', 'test/graph', tried],
-  ['renderers', 'node', 'test/render', tried],
+  ['stories of engines', inVitest('node', 'test/engine/simulation.test.ts'), played],
+  ['stories of engines in Chromium', inVitest('browser*', 'test/browser/simulation.test.ts'), inBrowser],
+  ['people at an app', inVitest('compiled', 'test/apps/fuzz.test.tsx'), pressed],
+  ['people at an app in Chromium', inVitest('browser*', 'test/browser/appFuzz.test.tsx'), inBrowser],
+  ['kills of tabs and browsers', inDemo, killed],
+  ['hooks of two tabs', inVitest('happy', 'test/react/races.test.tsx'), tried],
+  ['fragments', inVitest('node', 'test/fragment'), tried],
+  ['graphs', inVitest('node', 'test/graph'), tried],
+  ['renderers', inVitest('node', 'test/render'), tried],
 ];
 
 let failed = 0;
-for (const [name, project, file, asked] of campaigns) {
+for (const [name, command, asked] of campaigns) {
   const begun = performance.now();
-  const { status, stdout, stderr } = spawnSync(
-    'vitest',
-    ['run', '--project', project, file, '--testTimeout=86400000'],
-    {
-      cwd: root,
-      encoding: 'utf8',
-      maxBuffer: 2 ** 28,
-      env: { ...env, ...Object.fromEntries(Object.entries(asked).map(([key, value]) => [key, `${value}`])) },
-    },
-  );
+  const { status, stdout, stderr } = spawnSync(command, {
+    cwd: root,
+    shell: true,
+    encoding: 'utf8',
+    maxBuffer: 2 ** 28,
+    env: { ...env, ...Object.fromEntries(Object.entries(asked).map(([key, value]) => [key, `${value}`])) },
+  });
   const told = Object.entries(asked).map(([key, value]) => `${key}=${value}`);
   if (status !== 0) {
     failed += 1;
