@@ -8,7 +8,7 @@ import { test } from './test.ts';
 async function keys(page: Page, ...names: readonly string[]): Promise<void> {
   for (const name of names) {
     await page.keyboard.press(name);
-    await expect.poll(() => page.evaluate(() => document.activeElement !== document.body)).toBe(true);
+    await page.waitForFunction(() => document.activeElement !== document.body);
   }
 }
 
