@@ -35,6 +35,27 @@ export async function faultsByDayAndNight(page: Page): Promise<string[]> {
 }
 
 /**
+ * In a page: how many presses of Tab lead from the focus to an element, of Shift+Tab where less than none; 0 where it is. What
+ * has a shadow root is one stop, so whoever goes there looks again.
+ */
+export function stopsTo(element: Element): number {
+  const root = element.getRootNode() as Document | ShadowRoot;
+  const here = root.activeElement ?? document.body;
+  if (here === element) return 0;
+  const isAfter = (one: Element, other: Element): boolean =>
+    (other.compareDocumentPosition(one) & Node.DOCUMENT_POSITION_FOLLOWING) !== 0;
+  const isBack = here !== document.body && isAfter(here, element);
+  const [from, to] = isBack ? [element, here] : [here, element];
+  const stops = [...(here.closest('dialog') ?? root).querySelectorAll<HTMLElement>('*')].filter(
+    (stop) => stop.tabIndex >= 0 && isAfter(stop, from) && isAfter(to, stop),
+  );
+  const seen = stops.filter(
+    (stop) => !stop.matches(':disabled') && stop.checkVisibility({ visibilityProperty: true }),
+  );
+  return (seen.length + 1) * (isBack ? -1 : 1);
+}
+
+/**
  * The demo as a person meets it: everything is found by role and name, nothing by class or test id. What is looked for
  * after each turn is looked for in its region of the page: a query by role weighs every element that there is, and a
  * long conversation has thousands.

@@ -1,5 +1,5 @@
 import { expect, type Locator, type Page } from '@playwright/test';
-import { Demo, faultsOf } from './demo.ts';
+import { Demo, faultsOf, stopsTo } from './demo.ts';
 import { test } from './test.ts';
 
 // The whole panel as somebody without a mouse uses it: every act is a key, and the focus is never lost.
@@ -15,9 +15,12 @@ async function keys(page: Page, ...names: readonly string[]): Promise<void> {
 /** Presses a key until something has the focus. */
 async function until(page: Page, key: string, wanted: Locator): Promise<void> {
   await wanted.waitFor();
-  const isThere = (): Promise<boolean> =>
-    wanted.evaluate((element) => (element.getRootNode() as Document | ShadowRoot).activeElement === element);
-  for (let presses = 0; presses < 40 && !(await isThere()); presses += 1) await page.keyboard.press(key);
+  for (let looks = 0; looks < 30; looks += 1) {
+    const stops = await wanted.evaluate(stopsTo);
+    if (stops === 0) break;
+    const many = key === 'Tab' ? stops : key === 'Shift+Tab' ? -stops : 1;
+    for (let i = 0; i < Math.max(1, many); i += 1) await page.keyboard.press(key);
+  }
   await expect(wanted).toBeFocused();
 }
 

@@ -1,41 +1,21 @@
 import { expect, type Locator, type Page } from '@playwright/test';
-import { Demo } from './demo.ts';
+import { Demo, stopsTo } from './demo.ts';
 import { test } from './test.ts';
 
 // From the first visit on, with the keys of a keyboard alone: nothing here is clicked or given the focus by the test.
 
-/**
- * Goes to something by Tab, the shorter way, and by arrows where that stops once for a row of buttons. It presses as often as
- * there are stops on the way, and looks where that led: more often where the way led through the devtools.
- */
+/** Goes to something by Tab, the shorter way, and by arrows where that stops once for a row of buttons. */
 async function reach(page: Page, target: Locator): Promise<void> {
   await target.waitFor();
   for (let looks = 0; looks < 30; looks += 1) {
-    const [key, times] = await target.evaluate((element): [key: string, times: number] => {
-      const { activeElement: here } = document;
-      if (here === element || !here) return ['', 0];
-      const row = here.closest('[role=toolbar], dialog');
-      if (row?.role === 'toolbar' && row.contains(element)) return ['ArrowRight', 1];
-      const isAfter = (a: Element, b: Element): boolean =>
-        Boolean(b.compareDocumentPosition(a) & Node.DOCUMENT_POSITION_FOLLOWING);
-      const isBack = here !== document.body && isAfter(here, element);
-      const [from, to] = isBack ? [element, here] : [here, element];
-      const stops = [
-        ...(here.closest('dialog') ?? document).querySelectorAll<HTMLElement>(
-          'a, button, input, textarea, select, [tabindex]',
-        ),
-      ].filter(
-        (stop) =>
-          stop.tabIndex >= 0 &&
-          !stop.matches(':disabled') &&
-          stop.checkVisibility({ visibilityProperty: true }),
-      );
-      const between = stops.filter((stop) => isAfter(stop, from) && isAfter(to, stop)).length;
-      // The last one by itself: a row of buttons may be stopped at elsewhere.
-      return [isBack ? 'Shift+Tab' : 'Tab', Math.max(1, between)];
+    const stops = await target.evaluate(stopsTo);
+    if (stops === 0) return;
+    const isInRow = await target.evaluate((element) => {
+      const row = document.activeElement?.closest('[role=toolbar], dialog');
+      return row?.role === 'toolbar' && row.contains(element);
     });
-    if (times === 0) return;
-    for (let i = 0; i < times; i += 1) await page.keyboard.press(key);
+    const key = isInRow ? 'ArrowRight' : stops > 0 ? 'Tab' : 'Shift+Tab';
+    for (let i = 0; i < (isInRow ? 1 : Math.abs(stops)); i += 1) await page.keyboard.press(key);
   }
   throw new Error(`Tab did not reach ${String(target)}.`);
 }
