@@ -371,12 +371,24 @@ test('a double click on By the way, Bring over and Back leaves the focus where o
   await expect(demo.message).toBeFocused();
 });
 
-test('by the way on a branch on which nothing was said yet opens a place beside it, too', async ({
+test('a branch says where it left the other one, and what is kept there; by the way opens a place beside an empty one', async ({
   page,
 }) => {
   const demo = await Demo.open(page);
   await demo.ask('What is a graph?');
   await demo.ask('And a tree?');
+  await demo.on(demo.assistant.first(), 'Branch from here').click();
+  const note = page.getByRole('note', { name: 'Branched from What is a graph?' });
+  await expect(note).toContainText('2 later messages kept');
+  await expect(note).toBeInViewport();
+  await demo.ask('And a forest?');
+  await expect(note).toBeVisible();
+  await note.getByRole('button', { name: 'View' }).press('Enter');
+  await expect(demo.you.last()).toContainText('And a tree?');
+  await expect(note).toHaveCount(0);
+  await expect(demo.message).toBeFocused();
+
+  // A place beside a branch on which nothing was said yet.
   await demo.on(demo.assistant.first(), 'Branch from here').click();
   await expect(demo.you).toHaveCount(1);
   await demo.button('By the way').click();
@@ -392,22 +404,6 @@ test('by the way on a branch on which nothing was said yet opens a place beside 
   await demo.ask('Something else');
   expect(await leavings.jsonValue()).toEqual([]);
   await expect(place.getByRole('button', { name: 'Bring over' })).toBeEnabled();
-});
-
-test('a branch says where it left the other one, and what is kept there', async ({ page }) => {
-  const demo = await Demo.open(page);
-  await demo.ask('What is a graph?');
-  await demo.ask('And a tree?');
-  await demo.on(demo.assistant.first(), 'Branch from here').click();
-  const note = page.getByRole('note', { name: 'Branched from What is a graph?' });
-  await expect(note).toContainText('2 later messages kept');
-  await expect(note).toBeInViewport();
-  await demo.ask('And a forest?');
-  await expect(note).toBeVisible();
-  await note.getByRole('button', { name: 'View' }).press('Enter');
-  await expect(demo.you.last()).toContainText('And a tree?');
-  await expect(note).toHaveCount(0);
-  await expect(demo.message).toBeFocused();
 });
 
 test('a checkpoint is named, stands at its message, and is restored on a branch of its own', async ({

@@ -11,16 +11,28 @@ interface Shift {
 
 // The first visit: nothing was ever said in this browser, and the address names no chat.
 
-test('the first visit opens on a finished chat with the graph beside it, and its first steps lead through it', async ({
+test('the first visit opens on a finished chat with the graph beside it, shifts nothing, and its first steps lead through it', async ({
   page,
 }) => {
   await page.setViewportSize({ width: 1440, height: 860 });
+  await page.addInitScript(() => {
+    const shifts: number[] = [];
+    (globalThis as unknown as { shifts: number[] }).shifts = shifts;
+    // What moves within the devtools is theirs.
+    const isOfPage = ({ node }: { node: Node | null }): boolean => node?.getRootNode() === document;
+    new PerformanceObserver((list) => {
+      for (const entry of list.getEntries() as (PerformanceEntry & Shift)[])
+        if (entry.sources.some(isOfPage)) shifts.push(entry.value);
+    }).observe({ type: 'layout-shift', buffered: true });
+  });
   await page.goto('/?speed=0');
   const demo = new Demo(page);
   const steps = page.getByRole('region', { name: 'First steps' });
   await expect(demo.you).toHaveText([/coffee cart/, /slogan/, /sign with prices/]);
   await expect(page).toHaveURL(/#\/chat\/coffee-cart$/);
   await expect(page.getByRole('region', { name: 'contextree devtools' })).toBeVisible();
+  const shifts = await page.evaluate(() => (globalThis as unknown as { shifts: number[] }).shifts);
+  expect(shifts.reduce((sum, value) => sum + value, 0)).toBeLessThan(0.002);
   await expect(demo.button('Checkpoint Name and slogan')).toBeVisible();
   expect(await faultsOf(page)).toEqual([]);
 
@@ -102,24 +114,6 @@ test('the first chat is one in two tabs that open at once, and is never made aga
   await page.goto('/');
   await expect(page.getByRole('list', { name: 'Starter prompts' })).toBeVisible();
   await expect(demo.chats.getByRole('link')).toHaveCount(0);
-});
-
-test('words that come to the first visit shift nothing', async ({ page }) => {
-  await page.setViewportSize({ width: 1440, height: 860 });
-  await page.addInitScript(() => {
-    const shifts: number[] = [];
-    (globalThis as unknown as { shifts: number[] }).shifts = shifts;
-    // What moves within the devtools is theirs.
-    const isOfPage = ({ node }: { node: Node | null }): boolean => node?.getRootNode() === document;
-    new PerformanceObserver((list) => {
-      for (const entry of list.getEntries() as (PerformanceEntry & Shift)[])
-        if (entry.sources.some(isOfPage)) shifts.push(entry.value);
-    }).observe({ type: 'layout-shift', buffered: true });
-  });
-  await page.goto('/');
-  await expect(page.getByRole('region', { name: 'contextree devtools' })).toBeVisible();
-  const shifts = await page.evaluate(() => (globalThis as unknown as { shifts: number[] }).shifts);
-  expect(shifts.reduce((sum, value) => sum + value, 0)).toBeLessThan(0.002);
 });
 
 test('a first visit shows its chat before any script of the app is there, and nobody else sees that picture', async ({
