@@ -9,16 +9,24 @@ import { aliases, root } from './scripts/entries.mjs';
 const apart = ['test/store/**/*.test.ts', 'test/tokens/tokenizer.test.ts'];
 /** The same in a page: a database where there is none, and a part that counts how often it is rendered. */
 const alone = ['test/react/{default,refused}Store.test.tsx', 'test/demo/renders.test.tsx'];
-/** As an app ships it: with the React Compiler and on React's production build, which is also half the work. */
-const compiled = ['test/apps/{compiled,fuzz,planted,suite}.test.tsx'];
+/** As apps ship, and the demo: with the React Compiler and on React's production build, which is also half the work. */
+const compiled = ['test/apps/{compiled,fuzz,planted,suite}.test.tsx', 'test/demo/**/*.test.tsx'];
 const productionJsx = { find: 'react/jsx-dev-runtime', replacement: `${root}/test/support/jsx.ts` };
 /**
  * Told of chats on a page. `CHATS: 'app'` tells them of the chats of an app: on AI SDK 5 and 6 through the React Compiler, and
  * on 7 in Chromium as it is written. Without it they are told of bare chats, which people may also have: once, on 7.
  */
 const chats = 'test/ai/*.test.ts';
-/** Locks, tabs, pages of messages and prompts, in which no version of the SDK has a part: told on the oldest and the newest. */
-const alike = 'test/ai/{elsewhere,laptop,list,prompt,relay,reminders,unread,world}.test.ts';
+/** Locks, tabs and pages of messages, in which no version of the SDK has a part, and React's own pages: told on the newest. */
+const alike = [
+  'test/ai/{elsewhere,laptop,list,relay,reminders,unread,world}.test.ts',
+  'test/apps/react.test.tsx',
+];
+/** What is other in one version than in the next (approvals, results, what a stream may say, resuming), and the app as a whole. */
+const unlike = [
+  'test/ai/{asked,badInput,local,resume,tools}.test.ts',
+  'test/apps/{fuzz,same,suite}.test.tsx',
+];
 const elsewhere = ['test/browser/**', 'test/bench/**', 'test/package/**', 'test/e2e/**'];
 const resolve = { alias: aliases };
 
@@ -102,9 +110,10 @@ function onSdk(major: 5 | 6): TestProjectInlineConfiguration {
       // Half the time: these files need nothing that another one of them leaves behind.
       isolate: false,
       setupFiles: `${root}/test/support/page.ts`,
-      include: ['test/{ai,apps}/**/*.test.{ts,tsx}'],
+      // All on the oldest and the newest. Between them: what changed on the way.
+      include: major === 6 ? unlike : ['test/{ai,apps}/**/*.test.{ts,tsx}'],
       // Types are checked against the one that is installed.
-      exclude: ['test/ai/types.test.ts', ...(major === 6 ? [alike] : [])],
+      exclude: ['test/ai/types.test.ts', ...alike],
       env: { AI_SDK: String(major), CHATS: 'app' },
       // Not left to Node, so that their own imports of `ai` are led to the same copy.
       server: { deps: { inline: [new RegExp(`/node_modules/(${ai}|${hooks})/`)] } },
@@ -263,8 +272,9 @@ export default defineConfig({
           environment: 'happy-dom',
           pool,
           isolate: false,
-          setupFiles: `${root}/test/support/patience.ts`,
+          setupFiles: [`${root}/test/support/act.ts`, ...onePage],
           include: [...compiled, 'test/apps/react.test.tsx'],
+          exclude: alone,
           env: { AI_SDK: '7', CHATS: 'app', NODE_ENV: 'production' },
         },
       },
