@@ -5,10 +5,14 @@ import { BaseSequencer, type BrowserConfigOptions, type TestSpecification } from
 import { findBrowser, launchArgs } from './scripts/browser.mjs';
 import { aliases, root } from './scripts/entries.mjs';
 
-/** These put another module in the place of one, or another database in the place of the global one. */
+/** These put another database in the place of the global one, or have little room for the arguments of a call. */
 const apart = ['test/store/**/*.test.ts', 'test/tokens/tokenizer.test.ts'];
-/** The same in a page: a database where there is none, and a part that counts how often it is rendered. */
-const alone = ['test/react/{default,refused}Store.test.tsx', 'test/demo/renders.test.tsx'];
+/** A worker for each: a database where there is none, a part that counts how often it is rendered, code that is counted. */
+const alone = [
+  'test/react/{default,refused}Store.test.tsx',
+  'test/demo/renders.test.tsx',
+  'test/store/many.test.ts',
+];
 /** As apps ship, and the demo: with the React Compiler and on React's production build, which is also half the work. */
 const compiled = ['test/apps/{compiled,fuzz,planted,suite}.test.tsx', 'test/demo/**/*.test.tsx'];
 const productionJsx = { find: 'react/jsx-dev-runtime', replacement: `${root}/test/support/jsx.ts` };
@@ -199,7 +203,7 @@ function isSuite({ moduleId, project }: TestSpecification): boolean {
 const SUITES: Readonly<Record<string, RegExp>> = {
   'browser (chromium)': /browser\/store\.test/,
   compiled: /apps\/fuzz\.test/,
-  store: /store\/(indexeddb|many)\.test/,
+  store: /store\/indexeddb\.test/,
 };
 
 export default defineConfig({
@@ -227,6 +231,8 @@ export default defineConfig({
           name: 'store',
           environment: 'node',
           include: apart,
+          exclude: alone,
+          isolate: false,
           testTimeout: patience,
           expect: slowly,
           // A quarter of the usual one, in kB: what spreads a long list into a call fails with a quarter of its length.

@@ -81,24 +81,39 @@ test('a starter prompt, twice', async () => {
   expect([asked, articles('You').length]).toEqual([1, 1]);
 });
 
-test.each(['You', 'Assistant'] as const)('Try again on %s, twice', async (name) => {
-  openApp();
-  await ask('Hello');
-  await pressTwice(on(articles(name)[0], 'Try again'));
-  await screen.findByRole('group', { name: /^Version 2/ });
-  await settled();
-  expect([asked, branches()]).toEqual([2, 2]);
-});
+/** Presses on an answered question; what each asks, and how many branches it makes. */
+const presses: Record<string, readonly [press: () => Promise<void>, asks: number]> = {
+  'Try again on You': [() => pressTwice(on(articles('You')[0], 'Try again')), 1],
+  'Try again on Assistant': [() => pressTwice(on(articles('Assistant')[0], 'Try again')), 1],
+  'Try again, by a double click': [() => doubleClick(on(articles('You')[0], 'Try again')), 1],
+  'Send edit on You': [() => edit('You'), 1],
+  'Send edit on Assistant': [() => edit('Assistant'), 0],
+  'By the way': [() => pressTwice(screen.getByRole('button', { name: 'By the way' })), 0],
+  'Branch from here': [() => pressTwice(on(articles('You')[0], 'Branch from here')), 0],
+};
 
-test('a double click on Try again is one wish', async () => {
-  openApp();
-  await ask('Hello');
-  const button = on(articles('You')[0], 'Try again');
+async function doubleClick(button: HTMLElement): Promise<void> {
   fireEvent.click(button, { detail: 1 });
   await act(() => new Promise((resolve) => setTimeout(resolve, 5)));
   fireEvent.click(button, { detail: 2 });
-  await settled();
-  expect([asked, branches()]).toEqual([2, 2]);
+}
+
+async function edit(name: 'You' | 'Assistant'): Promise<void> {
+  await userEvent.click(on(articles(name)[0], 'Edit'));
+  await userEvent.type(screen.getByRole('textbox', { name: 'Edited text' }), ' you');
+  await pressTwice(screen.getByRole('button', { name: 'Send edit' }));
+}
+
+test('what makes a version or a branch, twice', async () => {
+  openApp();
+  await ask('Hello');
+  for (const [name, [press, asks]] of Object.entries(presses)) {
+    const before = [asked, branches()] as const;
+    await press();
+    await waitFor(() => expect(branches()).toBe(before[1] + 1));
+    await settled();
+    expect([name, asked, branches()]).toEqual([name, before[0] + asks, before[1] + 1]);
+  }
 });
 
 test('Try again on an answer that failed, twice', async () => {
@@ -116,26 +131,6 @@ test('Continue, twice', async () => {
   await pressTwice(await screen.findByRole('button', { name: 'Continue' }));
   await settled();
   expect([asked, branches()]).toEqual([2, 1]);
-});
-
-test.each(['You', 'Assistant'] as const)('Send edit on %s, twice', async (name) => {
-  openApp();
-  await ask('Hello');
-  await userEvent.click(on(articles(name)[0], 'Edit'));
-  await userEvent.type(screen.getByRole('textbox', { name: 'Edited text' }), ' you');
-  await pressTwice(screen.getByRole('button', { name: 'Send edit' }));
-  await screen.findByRole('group', { name: /^Version 2 of 2/ });
-  await settled();
-  expect([asked, branches()]).toEqual([name === 'You' ? 2 : 1, 2]);
-});
-
-test.each(['By the way', 'Branch from here'])('%s, twice', async (name) => {
-  openApp();
-  await ask('Hello');
-  await pressTwice(screen.getAllByRole('button', { name })[0] as HTMLElement);
-  await waitFor(() => expect(branches()).toBe(2));
-  await settled();
-  expect(branches()).toBe(2);
 });
 
 test('New chat, twice', async () => {

@@ -1,7 +1,7 @@
 import { spawnSync } from 'node:child_process';
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { basename, join } from 'node:path';
+import { afterAll, beforeAll, expect, it } from 'vitest';
 import { root } from '../../scripts/entries.mjs';
 import { fixtureOf } from '../../devtools/fixture.ts';
 import type { RecordedRequest } from '../../devtools/requests.ts';
@@ -24,52 +24,31 @@ beforeAll(() => {
 
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
-/** Runs some files; gives what Vitest says of them. */
-function run(...texts: readonly string[]): { readonly passes: boolean; readonly output: string } {
-  const files = texts.map((_, i) => `${i}.test.ts`);
-  for (const [i, text] of texts.entries()) writeFileSync(join(folder, files[i] ?? ''), text);
+/** Runs these files, by name; gives what became of each. */
+function run(texts: Readonly<Record<string, string>>): Record<string, unknown> {
+  for (const [name, text] of Object.entries(texts)) writeFileSync(join(folder, `${name}.test.ts`), text);
   const vitest = join(root, 'node_modules/vitest/vitest.mjs');
-  const args = ['run', '--config', join(folder, 'vitest.config.mjs'), ...files];
-  const { status, stdout, stderr } = spawnSync(process.execPath, [vitest, ...args], {
+  const config = ['--config', join(folder, 'vitest.config.mjs')];
+  const told = ['--reporter=json', `--outputFile=${join(folder, 'report.json')}`];
+  spawnSync(process.execPath, [vitest, 'run', ...config, ...told, '--maxWorkers=1'], {
     cwd: folder,
-    encoding: 'utf8',
     env: { ...process.env, CI: '1' },
   });
-  return { passes: status === 0, output: stdout + stderr };
+  const report = JSON.parse(readFileSync(join(folder, 'report.json'), 'utf8')) as {
+    readonly testResults: readonly FileResult[];
+  };
+  return Object.fromEntries(
+    report.testResults.map(({ name, assertionResults }) => [
+      basename(name, '.test.ts'),
+      assertionResults.map(({ status }) => status).join(),
+    ]),
+  );
 }
 
-describe('a saved fixture', () => {
-  it('passes as it is, and fails for another answer', { timeout: 60_000 }, async () => {
-    const page = await openPlainly();
-    const key = `sk-ant-api03-${'aB3dE5gH7jK9mN1p'.repeat(5)}-AA`;
-    page.engine.record();
-    await page.ask('Which key?', 'It is ', key.slice(0, 30), key.slice(30), '.');
-    const text = await fixtureOf(page.engine.requests()[0]!);
-    expect(text).not.toContain(key.slice(30, 70));
-    const whole = run(text);
-    expect(whole.output).toContain('1 passed');
-    expect(whole.passes).toBe(true);
-    expect(run(text.replace('"delta": "It is ', '"delta": "It was ')).passes).toBe(false);
-  });
-
-  it(
-    'passes for an answer that failed, and for one that went on behind a tool',
-    { timeout: 60_000 },
-    async () => {
-      const page = await openPlainly(undefined, { onError: () => {} });
-      page.engine.record();
-      const sent = page.chats.active.sendMessage({ text: 'One?' });
-      const exchange = await page.script.next();
-      await exchange.say('Well');
-      await exchange.fail('503: overloaded');
-      await sent;
-      const failed = await fixtureOf(page.engine.requests()[0]!);
-      const { output, passes } = run(failed, await fixtureOf(continued()));
-      expect(output).toContain('2 passed');
-      expect(passes).toBe(true);
-    },
-  );
-});
+interface FileResult {
+  readonly name: string;
+  readonly assertionResults: readonly { readonly status: string }[];
+}
 
 /** An answer that had called a tool, and goes on with its result. */
 function continued(): RecordedRequest {
@@ -90,3 +69,36 @@ function continued(): RecordedRequest {
   };
   return { masked: () => Promise.resolve(record) } as unknown as RecordedRequest;
 }
+
+/** The fixture of an answer that failed. */
+async function failed(): Promise<string> {
+  const page = await openPlainly(undefined, { onError: () => {} });
+  page.engine.record();
+  const sent = page.chats.active.sendMessage({ text: 'One?' });
+  const exchange = await page.script.next();
+  await exchange.say('Well');
+  await exchange.fail('503: overloaded');
+  await sent;
+  return fixtureOf(page.engine.requests()[0]!);
+}
+
+it(
+  'a saved fixture passes as it is, of a failed or continued answer too, and fails for another answer',
+  { timeout: 60_000 },
+  async () => {
+    const page = await openPlainly();
+    const key = `sk-ant-api03-${'aB3dE5gH7jK9mN1p'.repeat(5)}-AA`;
+    page.engine.record();
+    await page.ask('Which key?', 'It is ', key.slice(0, 30), key.slice(30), '.');
+    const whole = await fixtureOf(page.engine.requests()[0]!);
+    expect(whole).not.toContain(key.slice(30, 70));
+    const other = whole.replace('"delta": "It is ', '"delta": "It was ');
+    const went = { whole, failed: await failed(), continued: await fixtureOf(continued()), other };
+    expect(run(went)).toEqual({
+      whole: 'passed',
+      failed: 'passed',
+      continued: 'passed',
+      other: 'failed',
+    });
+  },
+);

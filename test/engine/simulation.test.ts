@@ -8,8 +8,8 @@ import { engineWorld, type Commit } from '../support/engineWorld.ts';
 import { simulate, type Outcome } from '../support/simulation.ts';
 
 describe.each([
-  ['memory', 30],
-  ['indexeddb', 10],
+  ['memory', 16],
+  ['indexeddb', 6],
 ] as const)('stories of engines on one store: %s', (store, count) => {
   it(
     'lose nothing that was acknowledged, and all agree in the end',

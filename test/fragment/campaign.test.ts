@@ -97,7 +97,7 @@ test('a fragment comes back from its JSON: its data, its rendering, its JSON', {
       same(JSON.stringify(fromFragment(again)), written);
       same(JSON.stringify(encodeSerializedValue([{ a: made }])), `[{"a":${written}}]`);
     }),
-    campaign(5_000),
+    campaign(3_000),
   );
 });
 
@@ -146,7 +146,7 @@ test('any JSON is a fragment, or is refused by type, field or path', { timeout: 
       same(fromFragment(toFragment(written)), written);
       same(typeof xml.render([value]), 'string');
     }),
-    campaign(5_000),
+    campaign(3_000),
   );
   expect(read).toBeGreaterThan(1000);
 });
@@ -281,7 +281,7 @@ test('no fragment breaks an engine: it is taken, or nothing has changed', { time
       engine.unset(one).clear();
       same(await engine.resolve(), { systemPrompt: '', messages: [] });
     }),
-    campaign(5_000),
+    campaign(3_000),
   );
   expect(shown).toBeGreaterThan(1000);
 });

@@ -63,7 +63,7 @@ describe('Markdown', () => {
     'has one heading for each fragment, all at the top, whatever the values hold',
     { timeout: patience },
     () => {
-      forAll(fragments, 2_500, (items) => {
+      forAll(fragments, 1_000, (items) => {
         const shown = items.filter((item) => markdown.render([item]) !== '');
         const blocks = parsed(markdown.render(items));
         const headings = headingsIn(blocks);
@@ -85,7 +85,7 @@ describe('Markdown', () => {
 
   test('has one bullet for each entry of a record, whatever the values hold', { timeout: patience }, () => {
     const keys = fc.uniqueArray(name, { minLength: 1, maxLength: 4 });
-    forAll(fc.tuple(keys, text, text), 2_500, ([keys, first, second]) => {
+    forAll(fc.tuple(keys, text, text), 1_000, ([keys, first, second]) => {
       const data = Object.fromEntries(keys.map((key, i) => [key, i % 2 === 0 ? first : second]));
       const found = outline(markdown.render([{ name: 'record', data }, hint('after')]));
       same(found, ['heading', Object.keys(data).length, 'heading', 'paragraph']);
@@ -93,7 +93,7 @@ describe('Markdown', () => {
   });
 
   test('has one bullet for each text of a list, whatever it holds', { timeout: patience }, () => {
-    forAll(fc.array(text, { minLength: 1, maxLength: 4 }), 2_500, (data) => {
+    forAll(fc.array(text, { minLength: 1, maxLength: 4 }), 1_000, (data) => {
       const found = outline(markdown.render([{ name: 'list', data }, hint('after')]));
       same(found, ['heading', data.length, 'heading', 'paragraph']);
     });

@@ -1,3 +1,4 @@
+// @vitest-environment node
 // First, so that all that comes is counted.
 import { grownBeyond, stepsOf, type Steps } from '../support/steps.ts';
 import 'fake-indexeddb/auto';
