@@ -42,21 +42,6 @@ function openUnsteady(): { isDown: boolean } {
   return network;
 }
 
-describe('a new chat', () => {
-  test('an address that leads nowhere any more says so, and lets the words move on that wait there', async () => {
-    localStorage.setItem('demo:unsent:gone:a tab that is gone', 'half a thought');
-    history.replaceState(null, '', '#/chat/gone');
-    openApp();
-    expect(await screen.findByText(/No chat was found/)).toBeDefined();
-    await waitFor(() => expect(message().value).toBe('half a thought'));
-    expect(button('Send')).toHaveProperty('disabled', true);
-    await userEvent.click(button('Continue in a new chat'));
-    await waitFor(() => expect(location.hash).not.toBe('#/chat/gone'));
-    expect(message().value).toBe('half a thought');
-    expect(button('Send')).toHaveProperty('disabled', false);
-  });
-});
-
 test('a part that is not what its type says costs that part; the rest of the chat is there, and goes on', async () => {
   const silent = vi.spyOn(console, 'error').mockImplementation(() => {});
   const files = [
@@ -132,7 +117,6 @@ describe('the composer', () => {
   test.each([
     ['/fail', 'Try again'],
     ['/fail after 3', 'Continue'],
-    ['/approve', 'Deny'],
   ])('has the focus when the button that answers %s goes away: %s', async (question, name) => {
     openApp();
     await userEvent.type(message(), `${question}{Enter}`);
@@ -497,23 +481,5 @@ describe('an answer that is not what was hoped for', () => {
     await screen.findByRole('group', { name: 'Version 2 of 2' });
     await waitFor(() => expect(answers().map(({ textContent }) => textContent)[0]).toContain('Hi.'));
     expect(screen.queryByRole('alert')).toBeNull();
-  });
-
-  test('interrupted, it is continued as a version, which goes on when the network is back', async () => {
-    const network = openUnsteady();
-    await userEvent.type(message(), '/fail after 5{Enter}');
-    await screen.findByRole('button', { name: 'Continue' });
-    await ask('And then?');
-    network.isDown = true;
-    await pressOnAnswer('Continue');
-    await screen.findByRole('alert');
-    await screen.findByRole('group', { name: 'Version 2 of 2' });
-    const before = answers()[0]?.textContent;
-    network.isDown = false;
-    await pressOnAnswer('Continue');
-    await waitFor(() => expect(answers()[0]?.textContent).not.toBe(before));
-    screen.getByRole('group', { name: 'Version 2 of 2' });
-    const [chat] = await store.listChats();
-    expect(await store.listBranches(chat?.id ?? '')).toHaveLength(2);
   });
 });

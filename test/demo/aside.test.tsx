@@ -29,24 +29,6 @@ test('a branch that is begun where something could have been asked aside is a br
   expect(screen.queryByRole('region', { name: /^Side question of/ })).toBeNull();
 });
 
-test('what was brought over and taken back leaves the conversation as it was, and the side place open', async () => {
-  openApp();
-  await ask('Tea');
-  await press('By the way');
-  await place();
-  await ask('How tall?');
-  await press('Bring over');
-  await screen.findByText('The side question was added here');
-  await press('Undo');
-  await place();
-  await screen.findByText('Undone: The side question was added here');
-  await userEvent.click(screen.getByRole('button', { name: /^Branch: / }));
-  expect(rows()).toEqual(['Tea, 2 messages', 'How tall?, 4 messages']);
-  await userEvent.keyboard('{Escape}');
-  await press('Back');
-  await waitFor(() => expect(articles('You')).toHaveLength(1));
-});
-
 test('a side question that is undone by the keyboard is told as left, because its words stay', async () => {
   openApp();
   await ask('Tea');

@@ -71,39 +71,6 @@ describe('files', () => {
     expect(await screen.findByRole('link', { name: 'shopping.txt', current: 'page' })).toBeDefined();
   });
 
-  test('take a pasted line that no textbox bears, which can be put in the message all the same', async () => {
-    openApp();
-    await userEvent.type(message(), 'Look: ');
-    const json = `{"a":${'1'.repeat(100_000)}}`;
-    const paste = (data: string): boolean =>
-      fireEvent(
-        message(),
-        new InputEvent('beforeinput', {
-          data,
-          inputType: 'insertFromPaste',
-          bubbles: true,
-          cancelable: true,
-        }),
-      );
-    expect(paste('short lines\n'.repeat(20_000))).toBe(true); // the browser puts it in
-    expect(paste(`first\r\n${json}`)).toBe(false);
-    const offer = await screen.findByRole('group', { name: 'Pasted text' });
-    await within(offer).findByText('100.0 kB of text in a long line went into a file.');
-    expect(attached()).toEqual(['Remove Pasted text.txt']);
-    expect(message().value).toBe('Look: ');
-    await userEvent.type(message(), 'see? ');
-    await userEvent.click(within(offer).getByRole('button', { name: 'Put in the message' }));
-    expect(attached()).toEqual([]);
-    expect(message().value).toBe(`Look: see? first\n${json}`);
-    expect(document.activeElement).toBe(message());
-    expect(screen.queryByRole('group', { name: 'Pasted text' })).toBeNull();
-
-    fireEvent.change(message(), { target: { value: '' } });
-    paste(json);
-    await userEvent.click(await screen.findByRole('button', { name: 'Remove Pasted text.txt' }));
-    expect(screen.queryByRole('group', { name: 'Pasted text' })).toBeNull();
-  });
-
   test('that are sent in the very moment in which they come go along', async () => {
     openApp();
     await userEvent.type(message(), 'Look');
@@ -113,32 +80,6 @@ describe('files', () => {
     });
     expect(within(await screen.findByRole('article', { name: 'You' })).getByRole('img')).toBeDefined();
     expect(screen.getByRole('article', { name: 'You' }).textContent).toContain('Look');
-  });
-
-  test('are taken away by keyboard, and the focus goes to the next one, then to the box', async () => {
-    openApp();
-    await choose(note('one'), note('two'));
-    (await screen.findByRole('button', { name: 'Remove one' })).focus();
-    await userEvent.keyboard('{Enter}');
-    expect(document.activeElement).toBe(screen.getByRole('button', { name: 'Remove two' }));
-    await userEvent.keyboard('{Enter}');
-    expect(document.activeElement).toBe(message());
-    expect(screen.queryByRole('list', { name: 'Attached files' })).toBeNull();
-  });
-
-  test('that are not sent outlive a reload, and go to a new chat when theirs is deleted elsewhere', async () => {
-    openApp();
-    await userEvent.type(message(), 'Hello{Enter}');
-    await screen.findByRole('article', { name: 'Assistant' });
-    await choose(note('kept.txt'));
-    await waitFor(() => expect(attached()).toEqual(['Remove kept.txt']));
-    cleanup();
-    openApp();
-    await waitFor(() => expect(attached()).toEqual(['Remove kept.txt']));
-    await act(() => store.deleteChat(location.hash.slice('#/chat/'.length)));
-    await userEvent.click(await screen.findByRole('button', { name: 'Continue in a new chat' }));
-    await waitFor(() => expect(screen.queryByRole('article')).toBeNull());
-    await waitFor(() => expect(attached()).toEqual(['Remove kept.txt']));
   });
 
   test('come back with their question when the page was closed before it was saved, and not after', async () => {

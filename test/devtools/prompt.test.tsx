@@ -22,13 +22,15 @@ const ofWords: BatchTokenizer = {
 
 describe('the prompt', () => {
   it('follows the engine: fragments, new turns, another branch', async () => {
-    const engine = await chat('q1', 'a1');
+    const engine = await chat('q1', 'a1 👩‍🚀');
     await open(engine, 'Prompt');
     expect(panel().getByText(/no system prompt/)).toBeTruthy();
     await act(async () => engine.set(hint('Be brief.')));
     await eventually(() => expect(view().textContent).toContain('Be brief.'));
     await say(engine, 'q2');
     await eventually(() => expect(turns()).toHaveLength(3));
+    // The astronaut's joiner is no hidden character.
+    expect(panel().queryByRole('note')).toBeNull();
     await act(() => engine.rewind('q1'));
     await eventually(() => expect(turns()).toEqual(['userq1']));
   });
@@ -175,11 +177,6 @@ describe('the prompt', () => {
       'The model reads 3 characters here that nobody sees: right-to-left override, tag "A", zero width space',
     );
     expect((await engine.resolve()).systemPrompt).toContain('\u202e');
-  });
-
-  it('says nothing of them where there are none', async () => {
-    await open(await chat('q1', 'a1 👩‍🚀'), 'Prompt');
-    expect(panel().queryByRole('note')).toBeNull();
   });
 
   it('says why there is no prompt, and recovers', async () => {

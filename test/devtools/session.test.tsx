@@ -56,16 +56,4 @@ describe('a session', () => {
     await eventually(() => expect(panel().getByText(/^Exported with secrets/)).toBeTruthy());
     expect(await files[1]!.text()).toContain('a1B2');
   });
-
-  it('that changes are asked of says that it can not be changed', async () => {
-    await open(await chat('q1'));
-    await drop(await sessionFile('q7', 'a7'));
-    await eventually(() => expect(rows()).toHaveLength(2));
-    await press(panel().getByRole('tab', { name: 'Log' }));
-    await press(await eventually(() => panel().getByRole('button', { name: 'History' })));
-    await eventually(() => expect(panel().getAllByRole('option')).toHaveLength(2));
-    await press(panel().getAllByRole('option')[0] as HTMLElement);
-    await press(panel().getByRole('button', { name: 'Go back to here' }));
-    expect(panel().queryByRole('alert')).toBeNull();
-  });
 });
