@@ -98,13 +98,13 @@ const NUMBERING: ReadonlySet<string> = new Set(['providerMetadata', 'callProvide
 
 async function totalsOf(side: readonly ComparedMessage[]): Promise<ComparedTotals> {
   const calls = side.flatMap((one) => one.calls);
-  const told = calls.flatMap(({ usage }) => usage ?? []);
+  const usages = calls.flatMap(({ usage }) => usage ?? []);
   const costs = await Promise.all(calls.filter(({ usage }) => usage).map(costOf));
   return {
     messages: side.length,
     tokens: side.reduce((sum, { tokens }) => sum + tokens, 0),
-    input: sumOf(told.map(({ input = 0 }) => input)),
-    output: sumOf(told.map(({ output = 0 }) => output)),
+    input: sumOf(usages.map(({ input = 0 }) => input)),
+    output: sumOf(usages.map(({ output = 0 }) => output)),
     cost: costs.includes(null) ? null : sumOf(costs as number[]),
     ms: sumOf(calls.map(({ ms }) => ms)),
   };

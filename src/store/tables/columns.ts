@@ -13,8 +13,8 @@ export interface Fields {
   readonly some: Readonly<Record<string, readonly (readonly [place: number, value: unknown])[]>>;
 }
 
-/** The columns of some rows, without the fields in `told`. */
-export function columnsOf(rows: readonly object[], told: ReadonlySet<string> = NONE): Fields {
+/** The columns of some rows, without the fields in `others`. */
+export function columnsOf(rows: readonly object[], others: ReadonlySet<string> = NONE): Fields {
   const fields = {
     few: {} as Record<string, [unknown[], string]>,
     texts: {} as Record<string, string>,
@@ -22,7 +22,7 @@ export function columnsOf(rows: readonly object[], told: ReadonlySet<string> = N
     some: {} as Record<string, [number, unknown][]>,
   };
   for (const field of new Set(rows.flatMap(Object.keys))) {
-    if (told.has(field)) continue;
+    if (others.has(field)) continue;
     const values = rows.map((row) => (row as Readonly<Record<string, unknown>>)[field]);
     const known = fewOf(values);
     const text = known ? undefined : joined(values, SHORT);

@@ -59,7 +59,7 @@ interface Columns {
 }
 
 /** The fields that are not in {@link Columns.fields}. */
-const TOLD: ReadonlySet<string> = new Set(['key', 'parent', 'seq', 'at', 'createdAt', 'versions']);
+const APART: ReadonlySet<string> = new Set(['key', 'parent', 'seq', 'at', 'createdAt', 'versions']);
 
 /** The record of these messages, which are in the order of their numbers. */
 export function encodeTopology(messages: readonly StoredMessage[]): StoredTopology {
@@ -74,12 +74,12 @@ export function encodeTopology(messages: readonly StoredMessage[]): StoredTopolo
     seqs: stepsOf(messages.map(({ seq }) => seq)),
     ats: stepsOf(messages.map(({ at }) => at)),
     lags: lags.every((lag) => lag === lags[0]) ? (lags[0] ?? 0) : lags,
-    fields: columnsOf(messages, TOLD),
+    fields: columnsOf(messages, APART),
     versions: columnsOf(messages.map(({ versions }) => versions.at(-1) as Version)),
     ...(more.length > 0 ? { more } : {}),
   };
-  const told = { v: TOPOLOGY_VERSION, first: messages[0]?.seq ?? 0, last: messages.at(-1)?.seq ?? 0 };
-  const record = { ...told, text: narrowed(JSON.stringify(columns)) };
+  const range = { v: TOPOLOGY_VERSION, first: messages[0]?.seq ?? 0, last: messages.at(-1)?.seq ?? 0 };
+  const record = { ...range, text: narrowed(JSON.stringify(columns)) };
   return { ...record, sum: sumOf(record) };
 }
 
@@ -107,8 +107,8 @@ export function readTopology(chatId: string, record: unknown): StoredMessage[] |
  */
 function decodeTopology({ text }: StoredTopology): StoredMessage[] | undefined {
   try {
-    const { keys: told, jumps, seqs, ats, lags, fields, versions, more = [] } = JSON.parse(text) as Columns;
-    const keys = typeof told === 'string' ? split(told) : told;
+    const { keys: list, jumps, seqs, ats, lags, fields, versions, more = [] } = JSON.parse(text) as Columns;
+    const keys = typeof list === 'string' ? split(list) : list;
     const parents = new Map(jumps);
     const values = valuesOf(fields, keys.length);
     const ofVersions = valuesOf(versions, keys.length);
