@@ -147,7 +147,9 @@ export const CostOfTurns: Story = {
   ...clock,
   play: async ({ canvasElement }) => {
     const panel = await openView(canvasElement, 'Cost');
-    await expect(await panel.findByText(/^Spent: \$0\.\d+ on this branch, \$0\.\d+ in this chat/)).toBeVisible();
+    await expect(
+      await panel.findByText(/^Spent: \$0\.\d+ on this branch, \$0\.\d+ in this chat/),
+    ).toBeVisible();
     await expect(panel.getAllByText(/free of 128,000/)[0]).toBeVisible();
     // Each turn asks for itself why its cache broke.
     await waitFor(() => expect(panel.getAllByText('broke')).toHaveLength(2));

@@ -70,9 +70,7 @@ function spendings({ branch, chat, branches }: CostAnswer, whatIf: string): Reac
     <section className="inset" aria-label="Spent">
       <p>
         <strong>
-          {all === NOT_TOLD
-            ? 'Cost not told'
-            : `Spent: ${money(branch)} on this branch, ${all} in this chat`}
+          {all === NOT_TOLD ? 'Cost not told' : `Spent: ${money(branch)} on this branch, ${all} in this chat`}
         </strong>
         {whatIf && <span className="muted">, had {whatIf} answered</span>}
       </p>
