@@ -26,7 +26,7 @@ export function Filters({ engine, model, state, wanted, onWant }: FiltersProps):
           key={field}
           label={field}
           value={wanted[field]}
-          options={[['', values.length === 0 ? `no ${field} told` : `any ${field}`], ...values]}
+          options={[['', `any ${field}`], ...values]}
           onChange={(value) => onWant({ ...wanted, [field]: value })}
         />
       ))}

@@ -2,7 +2,7 @@ import { dashed, factList } from '../kit.tsx';
 import type { UIMessage } from 'ai';
 import type { HiddenMark } from 'contextree/tokens';
 import { type ReactNode, useState } from 'react';
-import { span } from '../amounts.ts';
+import { bytesOf, span } from '../amounts.ts';
 import { Guard } from '../Guard.tsx';
 import { chipsOf, marked } from './Hidden.tsx';
 
@@ -118,9 +118,9 @@ function dataOf(part: object): ReactNode {
 /** A picture is shown if it is in the message: the devtools load nothing from elsewhere. */
 function fileOf({ url, mediaType, filename }: Extract<MessagePart, { type: 'file' }>): ReactNode {
   const isHere = url.startsWith('data:');
-  const kilobytes = isHere && `${Math.ceil((url.length * 3) / 4 / 1024)} kB`;
+  const size = isHere && bytesOf(url.length * 0.75);
   return labelled(
-    dashed('file', filename, mediaType, kilobytes),
+    dashed('file', filename, mediaType, size),
     isHere && /^data:image\/(?!svg)/.test(url) ? (
       <img src={url} alt={filename ?? ''} />
     ) : (
