@@ -18,7 +18,7 @@ function partAsMarkdown(part: UIMessage['parts'][number]): string | undefined {
     case 'text':
       return part.text;
     case 'reasoning':
-      return quoted(part.text);
+      return `> ${part.text.replaceAll('\n', '\n> ')}`;
     case 'source-url':
       return `[${part.title ?? part.url}](${part.url})`;
     // Not its bytes, which may be many megabytes in a `data:` address.
@@ -27,13 +27,6 @@ function partAsMarkdown(part: UIMessage['parts'][number]): string | undefined {
     default:
       return fenced('json', JSON.stringify(part, null, 2));
   }
-}
-
-function quoted(text: string): string {
-  return text
-    .split('\n')
-    .map((line) => `> ${line}`)
-    .join('\n');
 }
 
 /** A fence that is longer than any in the text. */

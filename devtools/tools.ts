@@ -2,26 +2,26 @@
 // on the panel, and their styles. One file, because the views share most of their parts: in many files each view would wait for
 // its own when it is first shown, and all of them together would weigh more. The order is that in which they compress best, found
 // by trying: gzip looks back 32 kB.
+export { logOf } from './events.ts';
+export { Cells, columnHeads } from './views/Columns.tsx';
+export { MenuItems } from './MenuItems.tsx';
 export { enginePicker } from './Header.tsx';
 export { keepFocus } from './keepFocus.ts';
-export { logOf } from './events.ts';
-export { Finder } from './views/Finder.tsx';
 export { openDropped } from './sessionCopy.ts';
-export { MenuItems } from './MenuItems.tsx';
 export { Snapshot } from './views/Snapshot.tsx';
 export { Log } from './views/Log.tsx';
 export { keysHelp } from './views/Keys.tsx';
-export { graphKeys } from './graphKeys.ts';
-export { Cells, columnHeads } from './views/Columns.tsx';
-export { Checkpoints } from './views/Checkpoints.tsx';
+export { CheckpointName } from './views/CheckpointName.tsx';
 export { Fragments } from './views/Fragments.tsx';
+export { graphKeys } from './graphKeys.ts';
+export { Checkpoints } from './views/Checkpoints.tsx';
 export { Node } from './views/Node.tsx';
-export { Prompt } from './views/Prompt.tsx';
 export { Cost } from './views/Cost.tsx';
+export { Prompt } from './views/Prompt.tsx';
 export { Storage } from './views/Storage.tsx';
 export { Run } from './views/Run.tsx';
 export { viewCss } from './viewCss.ts';
-export { Compare } from './views/Compare.tsx';
-export { CheckpointName } from './views/CheckpointName.tsx';
-export { openWindow } from './openWindow.ts';
 export { Resizer } from './Resizer.tsx';
+export { Compare } from './views/Compare.tsx';
+export { openWindow } from './openWindow.ts';
+export { Finder } from './views/Finder.tsx';

@@ -74,7 +74,7 @@ function choicesIn({ engine, state, sight }: Pick<ViewProps, 'engine' | 'state' 
   return {
     Branches: state.branches.map((branch) => [
       branch.id,
-      branch.isActive ? `${branchLabel(branch)} (shown)` : branchLabel(branch),
+      branchLabel(branch) + (branch.isActive ? ' (shown)' : ''),
     ]),
     Messages: [
       ...message('marked', sight.against),

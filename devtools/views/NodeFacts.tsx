@@ -22,12 +22,13 @@ export function nodeFacts(
   const isTold = node.name === 'assistant' && node.status !== 'streaming';
   const { model, usage } = toldBy(calls, message);
   const last = calls.at(-1);
+  const status = statusOf(node, last);
   const estimated = message ? estimateOf(message) : undefined;
   /** A fact of answers, told when they end. */
   const told = (value: string | undefined): string | undefined => value ?? (isTold ? NOT_TOLD : undefined);
   const facts: readonly Fact[] = [
     ['When', new Date(node.createdAt).toLocaleString()],
-    ['Status', statusOf(node, last)],
+    ['Status', status],
     ['Model', told(model)],
     ['Usage', told(usage && usageIn(usage))],
     ['Estimated', estimated === undefined ? undefined : `~${count(estimated)} tokens`],
@@ -48,12 +49,7 @@ export function nodeFacts(
     <>
       <details className="turn" open={isOpen}>
         <summary>
-          {dashed(
-            statusOf(node, last),
-            model,
-            usage && `${count(usage.output ?? 0)} out`,
-            last && span(last.ms),
-          )}
+          {dashed(status, model, usage && `${count(usage.output ?? 0)} out`, last && span(last.ms))}
         </summary>
         {factList(facts)}
       </details>
