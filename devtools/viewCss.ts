@@ -15,11 +15,12 @@ background:var(--ground);border:1px solid var(--edge);border-radius:4px;box-shad
 .items *{display:block;padding:0 8px}
 .items button{width:100%;border:0;text-align:left;white-space:nowrap}
 .items .warn{white-space:normal;max-width:180px}
-.warn,.approval-requested{color:var(--warn)}
+.warn,.approval-requested,.chip{color:var(--warn)}
 .bad,.output-error,.output-denied{color:var(--alert);border-color:var(--alert)}
 .facts,.text,.inset,.turn,.form,.part,.rows h2{padding:6px 10px}
 .facts div{display:flex;gap:6px}
-dt{color:var(--muted);flex:0 0 84px}
+dt,.group{color:var(--muted)}
+dt{flex:0 0 84px}
 dd,.sides>*{flex:1;min-width:0}
 dd,.text,.turn,.fragment{overflow-wrap:anywhere}
 label{display:inline-flex;align-items:center;gap:4px;min-width:0;max-width:100%;white-space:nowrap}
@@ -41,7 +42,7 @@ ol,ul{list-style:none;padding:0}
 .key-tools{background:var(--branch-3)}
 .key-reserve{background:var(--branch-6)}
 .share{margin-left:8px;white-space:nowrap;font-weight:400}
-.chip{border:1px solid;border-radius:4px;color:var(--warn)}
+.chip{border:1px solid;border-radius:4px}
 section+section,.formats section,.detail{border-top:1px solid var(--line)}
 h2 *{font-weight:400}
 p+p{margin-top:4px}
@@ -61,7 +62,6 @@ del{color:var(--alert)}
 .string{color:var(--branch-2)}
 .number{color:var(--branch-1)}
 .literal{color:var(--branch-3)}
-.group{color:var(--muted)}
 .fragment{display:flex;width:100%;color:inherit}
 .piece:hover{background:var(--raised)}
 [aria-pressed=true],[aria-checked=true]{background:var(--cursor);box-shadow:inset 0 0 0 1px var(--accent)}

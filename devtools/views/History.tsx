@@ -25,7 +25,8 @@ export function History({
   const { alert, attempt } = useAttempt();
   const selected = indexAt(steps, at);
   const step = steps[selected];
-  const past = usePast(engine, step?.at, operationsOf({ engine, state }));
+  const operations = operationsOf({ engine, state });
+  const past = usePast(engine, step?.at, operations);
   const select = (index: number): void =>
     setAt(index === steps.length - 1 ? undefined : steps[Math.max(0, index)]?.at);
   const head = past?.branches.find(({ isActive }) => isActive)?.headKey ?? undefined;
@@ -40,7 +41,7 @@ export function History({
     <>
       <div className="bar">
         {parts}
-        {undoButtons(engine, operationsOf({ engine, state }), attempt)}
+        {undoButtons(engine, operations, attempt)}
         <input
           className="grow"
           type="range"
