@@ -133,8 +133,11 @@ for (const leave of SDK > 5 ? ['Approve', 'Deny'] : [])
     await page.reply((server) => server.answer('That is all.'));
   };
 
+/** Tools are what changed between 5 and 7: on 6 only their visits are made. */
+const made = Object.entries(visits).filter(([name]) => SDK !== 6 || /tool/.test(name));
+
 describe('the app with one line changed', () => {
-  it.each(Object.entries(visits))('shows, sends and calls back the same: %s', async (_, go) => {
+  it.each(made)('shows, sends and calls back the same: %s', async (_, go) => {
     const plain = await visit(PlainApp);
     await go(plain);
     const ours = await visit(ContextApp);
@@ -148,7 +151,7 @@ describe('the app with one line changed', () => {
     expect(sent(ours)).toEqual(sent(plain));
   });
 
-  it('shows a growing answer as often as its throttle says', async () => {
+  it.skipIf(SDK === 6)('shows a growing answer as often as its throttle says', async () => {
     const frames = (throttle: number): Promise<number[]> =>
       both(
         async (page) => {
@@ -207,7 +210,7 @@ async function both<T>(go: (page: Visit) => Promise<T>, opening: Opening = {}): 
   return [await go(await visit(PlainApp, opening)), await go(await visit(ContextApp, opening))];
 }
 
-describe('the page "Add contextree to your useChat app" names as exceptions', () => {
+describe.skipIf(SDK === 6)('the page "Add contextree to your useChat app" names as exceptions', () => {
   it('a question while an answer grows', async () => {
     const asked = await both(async (page) => {
       await page.send('One?');
