@@ -82,6 +82,16 @@ const optimizeDeps = {
   ],
 };
 
+/** Pages on React's production build: half the work. What its other build warns of, the projects without a browser see. */
+const production = {
+  define: { 'process.env.NODE_ENV': '"production"' },
+  resolve: { alias: [...aliases, productionJsx] },
+  optimizeDeps: {
+    ...optimizeDeps,
+    rolldownOptions: { transform: { define: { 'process.env.NODE_ENV': '"production"' } } },
+  },
+};
+
 /** Whether a project was asked for. Finding a browser and reading the stories take seconds, so only then. */
 function asked(project: string): boolean {
   const flag = process.argv.findIndex((arg) => arg.startsWith('--project'));
@@ -178,7 +188,7 @@ async function stories(): Promise<TestProjectInlineConfiguration> {
   const { storybookTest } = await import('@storybook/addon-vitest/vitest-plugin');
   return {
     plugins: [storybookTest({ configDir: `${root}/.storybook` })],
-    optimizeDeps,
+    ...production,
     // One page for all stories: each cleans up after itself.
     test: { name: 'storybook', testTimeout: patience, isolate: false, browser: chromium() },
   };

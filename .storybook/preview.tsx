@@ -5,7 +5,7 @@ import { themes } from 'storybook/theming';
 import './schemes.css';
 
 // A machine that runs everything at once is slow, not wrong.
-configure({ asyncUtilTimeout: 8000 });
+configure({ asyncUtilTimeout: 15_000 });
 
 /** Dresses the page in a colour scheme; `system` leaves the choice to the browser. */
 function Dressed({ scheme, children }: { readonly scheme: string; readonly children: ReactNode }): ReactNode {
@@ -17,7 +17,7 @@ function Dressed({ scheme, children }: { readonly scheme: string; readonly child
 
 const isTest = import.meta.env['VITEST_STORYBOOK'] === 'false';
 /** A test asks axe for what is wrong. Told of each element that is right, it describes thousands, and sends them on. */
-const onlyFaults = { resultTypes: ['violations'] };
+const onlyFaults = { resultTypes: ['violations'], reporter: 'no-passes' as const, preload: false };
 
 /** A story that axe finds fault with is a failing test. */
 const preview: Preview = {
