@@ -4,6 +4,7 @@ import { registerModel } from 'contextree/tokens';
 import type { ContextDevtoolsPanel } from 'contextree/devtools/production';
 import { expect, userEvent, waitFor, within } from 'storybook/test';
 import { say } from './support/earlier.ts';
+import { night } from './support/night.ts';
 import { MANY, openEngine, tenThousandMessages, thirtyBranches } from './support/panelPage.tsx';
 import { type Canvas, panelIn, panelStory, rowsIn } from './support/panelStory.tsx';
 
@@ -218,6 +219,10 @@ export const ChatUnreadable: Story = {
 /** By night. */
 export const Dark: Story = {
   ...ThirtyBranches,
-  args: { theme: 'dark' },
-  globals: { scheme: 'dark' },
+  ...night,
+  play: async ({ canvasElement }) => {
+    const panel = await panelIn(canvasElement);
+    await userEvent.click(await panel.findByText('Other answer of try 29'));
+    await expect(await panel.findByRole('region', { name: 'Selected message' })).toBeVisible();
+  },
 };

@@ -3,6 +3,7 @@ import type { ContextEngine } from 'contextree';
 import type { ContextDevtoolsPanel } from 'contextree/devtools/production';
 import { expect, userEvent, within } from 'storybook/test';
 import { say } from './support/earlier.ts';
+import { night } from './support/night.ts';
 import { openEngine } from './support/panelPage.tsx';
 import { engineIn, panelIn, panelStory, pick, read } from './support/panelStory.tsx';
 import { gpt4o, turn } from './support/turns.ts';
@@ -137,4 +138,4 @@ export const ChatDeleted: Story = {
 };
 
 /** By night. */
-export const Dark: Story = { ...TwoBranches, args: { theme: 'dark' }, globals: { scheme: 'dark' } };
+export const Dark: Story = { ...TwoBranches, ...night };

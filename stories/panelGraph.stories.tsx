@@ -3,6 +3,7 @@ import { ContextEngine, InMemoryContextStore, user } from 'contextree';
 import type { ContextDevtoolsPanel } from 'contextree/devtools/production';
 import { expect, userEvent, waitFor, within } from 'storybook/test';
 import { forgetTab, say } from './support/earlier.ts';
+import { night } from './support/night.ts';
 import { openEngine } from './support/panelPage.tsx';
 import { engineIn, focused, hits, panelIn, panelStory, pick, rowOf } from './support/panelStory.tsx';
 import { gpt4o, turn } from './support/turns.ts';
@@ -228,4 +229,4 @@ export const ChatDeleted: Story = {
 };
 
 /** By night, with columns and a message beside the graph. */
-export const Dark: Story = { ...Columns, args: { theme: 'dark' }, globals: { scheme: 'dark' } };
+export const Dark: Story = { ...Columns, ...night };

@@ -4,6 +4,7 @@ import type { ContextDevtoolsPanel } from 'contextree/devtools/production';
 import { expect, userEvent, waitFor, within } from 'storybook/test';
 import { USER } from './demo/shell/Workspace.ts';
 import { CHAT, say, tell } from './support/earlier.ts';
+import { night } from './support/night.ts';
 import { openEngine } from './support/panelPage.tsx';
 import { type Canvas, engineIn, panelIn, panelStory, writeInto } from './support/panelStory.tsx';
 
@@ -114,5 +115,5 @@ export const HistoryPartial: Story = {
 };
 
 /** By night. */
-export const EventsDark: Story = { ...Events, args: { theme: 'dark' }, globals: { scheme: 'dark' } };
-export const HistoryDark: Story = { ...History, args: { theme: 'dark' }, globals: { scheme: 'dark' } };
+export const EventsDark: Story = { ...Events, ...night };
+export const HistoryDark: Story = { ...History, ...night };

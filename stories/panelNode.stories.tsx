@@ -4,6 +4,7 @@ import { InMemoryContextStore, type ContextEngine } from 'contextree';
 import type { ContextDevtoolsPanel } from 'contextree/devtools/production';
 import { expect, fireEvent, userEvent, waitFor, within } from 'storybook/test';
 import { say } from './support/earlier.ts';
+import { night } from './support/night.ts';
 import { openEngine } from './support/panelPage.tsx';
 import { engineIn, focused, panelIn, panelStory, pick, read } from './support/panelStory.tsx';
 import { gpt4o, turn } from './support/turns.ts';
@@ -203,4 +204,4 @@ export const DamagedParts: Story = {
 };
 
 /** By night. */
-export const Dark: Story = { ...EveryKind, args: { theme: 'dark' }, globals: { scheme: 'dark' } };
+export const Dark: Story = { ...EveryKind, ...night };

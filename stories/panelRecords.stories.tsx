@@ -13,6 +13,7 @@ import type { ContextDevtoolsPanel } from 'contextree/devtools/production';
 import { exportSession, openSession } from 'contextree/session';
 import { expect, userEvent, waitFor, within } from 'storybook/test';
 import { CHAT, say, tell } from './support/earlier.ts';
+import { night } from './support/night.ts';
 import { openEngine } from './support/panelPage.tsx';
 import { engineIn, panelIn, panelStory, pressIn, writeInto } from './support/panelStory.tsx';
 
@@ -241,7 +242,6 @@ export const SessionRefused: Story = {
 };
 
 /** By night. */
-const night = { args: { theme: 'dark' }, globals: { scheme: 'dark' } } as const;
 export const StorageDark: Story = { ...StorageDamaged, ...night };
 export const FragmentsDark: Story = { ...Fragments, ...night };
 export const CheckpointsDark: Story = { ...Checkpoints, ...night };

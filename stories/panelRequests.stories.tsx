@@ -3,6 +3,7 @@ import { fragment, hint, role, type ContextEngine } from 'contextree';
 import { ContextDevtoolsPanel } from 'contextree/devtools/production';
 import { expect, fireEvent, userEvent, waitFor, within } from 'storybook/test';
 import { say } from './support/earlier.ts';
+import { night } from './support/night.ts';
 import { openEngine, PanelPage } from './support/panelPage.tsx';
 import { ask, recordedChats, talkAgainstTheClock } from './support/recordedChat.ts';
 
@@ -364,14 +365,13 @@ export const RecordedFailure: Story = {
 };
 
 /** By night. */
-export const CostByNight: Story = { ...CostOfTurns, args: { theme: 'dark' }, globals: { scheme: 'dark' } };
+export const CostByNight: Story = { ...CostOfTurns, ...night };
 export const RunByNight: Story = {
   ...RunTwoModels,
-  args: { ...RunTwoModels.args, theme: 'dark' },
-  globals: { scheme: 'dark' },
+  ...night,
+  args: { ...RunTwoModels.args, ...night.args },
 };
 export const PromptByNight: Story = {
   ...PromptRecorded,
-  args: { theme: 'dark' },
-  globals: { scheme: 'dark' },
+  ...night,
 };
