@@ -6,7 +6,7 @@ import { loadApp, openApp, pager } from '../apps/page.tsx';
 // The fuzzer of test/apps on what an app really stands on: IndexedDB, Web Locks, BroadcastChannel, and a browser's own
 // events and pace. Thousands of its sequences run on a clock of their own, the same each time; here time goes by, so a seed
 // says what is done, and not to the millisecond when: `vitest run --project browser test/browser/appFuzz -t 9007`. `npm run soak` plays more.
-const SEEDS = Number(import.meta.env['STORIES'] ?? 12);
+const SEEDS = Number(import.meta.env['STORIES'] ?? 6);
 const FIRST = Number(import.meta.env['FIRST'] ?? 9000);
 /**
  * Others that once found something: a result that was given while another branch let its answer go on, or while a page that

@@ -10,7 +10,7 @@ it(
   async () => {
     const play = (seed: number): Promise<Outcome> =>
       simulate(seed, (random) => engineWorld(random, { store: 'indexeddb' }), 30);
-    expect(await badStories(15, play)).toEqual([]);
+    expect(await badStories(10, play)).toEqual([]);
   },
   // Disks take real time, and more on a machine that runs everything at once.
   3 * patience,

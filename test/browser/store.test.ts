@@ -26,9 +26,9 @@ describe.runIf(navigator.userAgent.includes('Chrome'))('what is larger than Chro
     // A busy machine takes a minute to write that much.
     { timeout: 180_000 },
     async () => {
-      const turn = (text: string): Promise<unknown> => {
-        const question = said('q2', 'a1', { versions: [words('q2', text)] });
-        return store.commit('c', only({ messages: [question], ends: [endsOf('main', ['q2'])] }), me);
+      const turn = (id: string, text: string): Promise<unknown> => {
+        const question = said(id, 'a1', { versions: [words(id, text)] });
+        return store.commit('c', only({ messages: [question], ends: [endsOf('main', [id])] }), me);
       };
       await store.commit('c', begun('me', 'q1 > a1'), me);
       const large = 'x'.repeat(128 * 2 ** 20);
@@ -40,15 +40,15 @@ describe.runIf(navigator.userAgent.includes('Chrome'))('what is larger than Chro
             return false;
           },
         );
-      const saved = [await isSaved(turn(large)), await isSaved(store.set('large', large))];
+      const saved = [await isSaved(turn('q2', large)), await isSaved(store.set('large', large))];
       const reader = new IndexedDBContextStore(name);
       const last = (await reader.getMessages('c')).slice(2).map(({ data }) => textOf(data).length);
       const value = await reader.get<string>('large');
       expect(last).toEqual(saved[0] ? [large.length] : []);
       expect(value?.length).toBe(saved[1] ? large.length : undefined);
       await reader.close();
-      await turn('shorter');
-      expect(await store.getMessages('c')).toHaveLength(3);
+      await turn('q3', 'shorter');
+      expect((await store.getMessages('c')).map(({ id }) => id)).toEqual(['q1', 'a1', 'q3']);
     },
   );
 });
