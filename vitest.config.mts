@@ -17,8 +17,9 @@ const alone = [
 const compiled = ['test/apps/{compiled,fuzz,planted,suite}.test.tsx', 'test/demo/**/*.test.tsx'];
 const productionJsx = { find: 'react/jsx-dev-runtime', replacement: `${root}/test/support/jsx.ts` };
 /**
- * Told of chats on a page. `CHATS: 'app'` tells them of the chats of an app: on AI SDK 5 and 6 through the React Compiler, and
- * on 7 in Chromium as it is written. Without it they are told of bare chats, which people may also have: once, on 7.
+ * Told of chats on a page. `CHATS: 'app'` tells them of the chats of an app: on AI SDK 5, 6 and 7 through the React Compiler,
+ * and those in which a browser has a part on 7 in Chromium. Without it they are told of bare chats, which people may also have:
+ * once, on 7.
  */
 const chats = 'test/ai/*.test.ts';
 /** Locks, tabs and pages of messages, in which no version of the SDK has a part, and React's own pages: told on the newest. */
@@ -31,6 +32,8 @@ const unlike = [
   'test/ai/{asked,badInput,local,resume,tools}.test.ts',
   'test/apps/{fuzz,same,suite}.test.tsx',
 ];
+/** In which a browser has a part: files, streams that break, pages that are hidden. The others take three times as long there. */
+const inChromium = 'test/ai/{attachments,elsewhere,local,resume,transport}.test.ts';
 const elsewhere = ['test/browser/**', 'test/bench/**', 'test/package/**', 'test/e2e/**'];
 const resolve = { alias: aliases };
 
@@ -162,13 +165,7 @@ function inBrowser(): TestProjectInlineConfiguration {
       name: 'browser',
       testTimeout: patience,
       expect: slowly,
-      include: [
-        'test/browser/**/*.test.{ts,tsx}',
-        'test/ai/*.test.{ts,tsx}',
-        'test/apps/{same,react,suite}.test.tsx',
-      ],
-      // A server in Node, and what is only typed.
-      exclude: ['test/ai/{http,types}.test.ts'],
+      include: ['test/browser/**/*.test.{ts,tsx}', inChromium, 'test/apps/{same,react,suite}.test.tsx'],
       setupFiles: isBench ? [] : `${root}/test/support/page.ts`,
       benchmark: { include: ['test/bench/**/*.bench.{ts,tsx}'] },
       browser: chromium(),
@@ -289,8 +286,9 @@ export default defineConfig({
           pool,
           isolate: false,
           setupFiles: [`${root}/test/support/act.ts`, ...onePage],
-          include: [...compiled, 'test/apps/react.test.tsx'],
-          exclude: alone,
+          include: [...compiled, 'test/apps/react.test.tsx', chats],
+          // A server in Node, what is only typed, and what is told in Chromium.
+          exclude: [...alone, 'test/ai/{http,types}.test.ts', inChromium],
           env: { AI_SDK: '7', CHATS: 'app', NODE_ENV: 'production' },
         },
       },
