@@ -24,6 +24,9 @@ function filesBeside(): (tree: Element) => void {
   };
 }
 
+/** Whether pages and stories are built only to see that they can be. */
+const isCheck = process.env['STORYBOOK_WITHOUT_PROPS'] !== undefined;
+
 const config: StorybookConfig = {
   stories: ['../stories/**/*.mdx', '../stories/**/*.stories.tsx'],
   staticDirs: [{ from: '../test', to: `/${SOURCES}test` }],
@@ -42,8 +45,12 @@ const config: StorybookConfig = {
   core: { disableTelemetry: true, disableWhatsNewNotifications: true, enableCrashReports: false },
   // TypeScript 7 has no compiler API for the other reader of props. Reading them is two thirds of a build, and a check
   // whether pages and stories can be built and run does without these tables.
-  typescript: { reactDocgen: process.env['STORYBOOK_WITHOUT_PROPS'] ? false : 'react-docgen' },
-  viteFinal: (vite) => mergeConfig(vite, { resolve: { alias: aliases } }),
+  typescript: { reactDocgen: isCheck ? false : 'react-docgen' },
+  viteFinal: (vite) =>
+    mergeConfig(vite, {
+      resolve: { alias: aliases },
+      ...(isCheck && { build: { minify: false, reportCompressedSize: false } }),
+    }),
 };
 
 export default config;
