@@ -10,7 +10,7 @@ import { scriptedTransport } from '../support/transport.ts';
 
 afterEach(cleanup);
 
-const LENGTH = 2000;
+const LENGTH = 800;
 const WORDS = 100;
 
 /** A chat of many messages in a real database. */
