@@ -3,6 +3,8 @@ import { describe, expect, it } from 'vitest';
 import { isContextError } from '../../src/errors.ts';
 import { kindOf } from '../../src/graph/marks.ts';
 import type { StoreDelta } from '../../src/store/store.ts';
+// A store packs by and by: its code is here before the last story ends, and with it this worker.
+import '../../src/store/tables/pack.ts';
 import { badStories, patience } from '../support/campaign.ts';
 import { engineWorld, type Commit } from '../support/engineWorld.ts';
 import { simulate, type Outcome } from '../support/simulation.ts';
