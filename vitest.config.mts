@@ -165,7 +165,7 @@ function inBrowser(): TestProjectInlineConfiguration {
       name: 'browser',
       testTimeout: patience,
       expect: slowly,
-      include: ['test/browser/**/*.test.{ts,tsx}', inChromium, 'test/apps/{same,react,suite}.test.tsx'],
+      include: ['test/browser/**/*.test.{ts,tsx}', inChromium, 'test/apps/{panel,react,same,suite}.test.tsx'],
       setupFiles: isBench ? [] : `${root}/test/support/page.ts`,
       benchmark: { include: ['test/bench/**/*.bench.{ts,tsx}'] },
       browser: chromium(),

@@ -10,6 +10,7 @@ import { argv, exit } from 'node:process';
 import { chromium } from 'playwright-core';
 import { ensureBrowser, launchArgs } from './browser.mjs';
 import { root } from './entries.mjs';
+import { HOSTILE } from './hostileStyles.mjs';
 import { serveDemo } from './serveDemo.mjs';
 
 /** @typedef {import('playwright-core').Page} Page */
@@ -39,16 +40,6 @@ const VIEWS = {
   Fragments: (page) => view(page, 'Fragments'),
   Checkpoints: (page) => view(page, 'Checkpoints'),
   Snapshot: (page) => view(page, 'Snapshot'),
-};
-
-/** What an app may do to all of its elements. */
-const HOSTILE = {
-  unset: '*, ::before, ::after { all: unset !important; }',
-  inherited:
-    'html { font: 40px/3 cursive !important; letter-spacing: .4em; word-spacing: 2em; text-transform: uppercase; text-align: right; color: red !important; cursor: none; }',
-  tags: 'div, span, button, input, ul, li, table, td { display: block !important; position: static !important; margin: 20px !important; border: 4px dotted lime !important; float: left; }',
-  preflight:
-    '*, ::before, ::after { box-sizing: content-box !important; border: 0 solid; padding: 1em; outline: none !important; } [role] { opacity: .2 !important; }',
 };
 
 /** States of the demo, each from its first visit. @type {Record<string, Act>} */
