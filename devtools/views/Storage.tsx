@@ -154,7 +154,7 @@ function latencies(
 ): readonly { readonly what: string; readonly times: readonly number[] }[] {
   const groups = new Map<string, number[]>();
   for (const { event } of events)
-    if (event.ms > 0 && !/^re/.test(event.type))
+    if (event.ms > 0 && !/^re(solve|quest)$/.test(event.type))
       groups.set(event.type, [...(groups.get(event.type) ?? []), event.ms]);
   return [...groups].map(([what, times]) => ({ what, times: times.toSorted((a, b) => a - b) }));
 }
