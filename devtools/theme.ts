@@ -71,7 +71,7 @@ button:hover,select:hover{background:var(--raised)}
 [role=tab],.icon,.quiet{border-color:transparent;background:none}
 .tabs{display:flex;gap:2px;flex:1;min-width:0;overflow-x:auto;scrollbar-width:none;overscroll-behavior:contain}
 [role=tab]{flex:none;color:var(--muted)}
-[role=tab][aria-selected=true]{background:var(--ground);border-color:var(--line);color:var(--text);font-weight:600}
+[role=tab][aria-selected=true]{background:var(--ground);border-color:var(--line);color:var(--text);-webkit-text-stroke:.4px}
 .icon{width:28px;padding:0;font-size:16px;line-height:1}
 .menu{position:relative}
 .quiet{color:var(--accent);padding:0 4px;text-align:left}

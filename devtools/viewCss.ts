@@ -28,6 +28,8 @@ label{display:inline-flex;align-items:center;gap:4px;min-width:0;max-width:100%;
 [type=search]{min-width:70px}
 [type=number]{width:64px}
 select{min-width:0;max-width:200px}
+.steady label{flex:1 1 160px}
+.steady select{flex:1;width:0}
 .end,.inset select,.end select{flex:1 1 200px;max-width:100%}
 ol,ul{list-style:none;padding:0}
 .naming{width:132px}

@@ -39,7 +39,6 @@ export function Prompt(props: ViewProps): ReactNode {
   const now = [requests, revision, messages, branchId, headKey, fragments, pending];
   const made = useAnswer((signal) => answerPrompt(question, signal), [...Object.values(question), ...now]);
   const { value } = made;
-  const formats = value?.formats;
   const setModel = (name: string): void => {
     setPicked(name);
     remember({ modelId: name });
@@ -47,16 +46,17 @@ export function Prompt(props: ViewProps): ReactNode {
   const isRecorded = node !== undefined && request !== undefined;
   return (
     <>
-      <div className="bar">
+      <div className="bar steady">
         {choice(LOOKS, look, setLook)}
-        {formats && look === 'Prompt' && (
+        {look === 'Prompt' && (!isRecorded || isToday) && (
           <label>
             Format{' '}
             <Select
               value={format}
               options={FORMATS.map((name) => [
                 name,
-                `${name === 'App' ? 'as the app renders' : name} (${tokensOf(formats[name], value.estimate)})`,
+                (name === 'App' ? 'as the app renders' : name) +
+                  (value?.formats ? ` (${tokensOf(value.formats[name], value.estimate)})` : ''),
               ])}
               onChange={(name) => setFormat(name as Format)}
             />

@@ -19,9 +19,13 @@ import { Table } from './Table.tsx';
 export function Storage({ engine, state, onOpen }: ViewProps): ReactNode {
   const [count, setCount] = useState(0);
   const { saveState, remoteMessages } = state;
-  const answer = useAnswer(() => engine.store.storage?.(), [engine, count, saveState, remoteMessages]);
-  const { value } = answer;
+  const answer = useAnswer(
+    async () => (await engine.store.storage?.()) ?? null,
+    [engine, count, saveState, remoteMessages],
+  );
+  const value = answer.value ?? undefined;
   const again = (): void => setCount((before) => before + 1);
+  if (answer.value === undefined && !answer.error) return instead(answer);
   return (
     <Scroll>
       {answer.error && instead(answer)}
@@ -172,7 +176,7 @@ function Tabs({ engine, state }: Pick<ViewProps, 'engine' | 'state'>): ReactNode
     [engine, saveState, remoteMessages],
   );
   return section('Other tabs', [
-    ['Writing now', held === undefined ? undefined : counted(held, 'answer')],
+    ['Writing now', held === undefined ? '…' : counted(held, 'answer')],
     ['Not shown here', counted(remoteMessages.length, 'message')],
   ]);
 }

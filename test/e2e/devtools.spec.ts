@@ -44,6 +44,27 @@ test('the devtools show the graph, the prompt and the snapshot, and remember tha
   await expect(demo.assistant).toHaveCount(0);
   await page.reload();
   await expect(panel).toBeVisible();
+
+  // Nothing was pressed on this page, so each shift counts. The app makes room, and of what is in the panel is told no element.
+  const shifts = await page.evaluateHandle(() => {
+    type Shift = PerformanceEntry & {
+      readonly value: number;
+      readonly sources: readonly { node: unknown }[];
+    };
+    const inPanel: number[] = [];
+    new PerformanceObserver((list) => {
+      for (const { value, sources } of list.getEntries() as Shift[])
+        if (sources.some(({ node }) => node === null)) inPanel.push(value);
+    }).observe({ type: 'layout-shift', buffered: true });
+    return inPanel;
+  });
+  await panel.getByRole('searchbox').waitFor();
+  for (const name of [...VIEWS.slice(1), 'Graph']) {
+    await panel.getByRole('tab', { name, exact: true }).evaluate((tab: HTMLElement) => tab.click());
+    await expect(panel.getByRole('tabpanel', { name })).not.toContainText('Loading…');
+    await demo.idle();
+    expect(await shifts.jsonValue(), name).toEqual([]);
+  }
 });
 
 test('the devtools record a request of the demo, tell what it cost, play it again, and ask it anew', async ({
