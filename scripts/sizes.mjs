@@ -37,6 +37,8 @@ export const budgets = [
   { entry: 'ai/local', budget: 2_000, beyond: 'core' },
   { entry: 'ai/replay', budget: 2_000 },
   { entry: 'tokens', budget: 3_000 },
+  // The button: it was promised to weigh 2,000 at most.
+  { entry: 'devtools', budget: 2_500, beyond: '', mode: 'development', upTo: 'Launcher' },
   { entry: 'devtools', budget: 13_900, beyond: '', mode: 'development', upTo: 'Panel' },
   { entry: 'devtools', budget: 48_400, beyond: '', mode: 'development', lazyToo: true },
   { entry: 'devtools/production', budget: 47_800, beyond: '', lazyToo: true },
