@@ -35,9 +35,13 @@ export async function begin(chat: BranchChat, sent: SendOptions): Promise<Answer
 
 /** Saves the turn that a list asks for, on a new branch where the list differs from its branch, and moves the chat there. */
 export async function beginTurn(chat: BranchChat, named: Named, given?: readonly UIMessage[]): Promise<Turn> {
-  const { engine, list } = chat;
+  const { engine, host, list } = chat;
   const asked = given ?? withOwnIds(list);
-  chat.branchId = branchOf(chat);
+  const branchId = branchOf(chat);
+  // The branch that its own one merged with may have a chat: they change places, and each branch has one.
+  for (const other of host.all())
+    if (other !== chat && other.branchId === branchId) other.branchId = chat.branchId;
+  chat.branchId = branchId;
   try {
     const turn = new Turn(chat, asked, named);
     chat.forkId = turn.forkId;

@@ -3,6 +3,7 @@ import '../../src/ai/contextChat.ts';
 import { createContextChats, withContext } from '../../src/ai/index.ts';
 import { ContextEngine } from '../../src/engine/engine.ts';
 import { InMemoryContextStore } from '../../src/store/memory.ts';
+import { engineOn, say } from '../support/engine.ts';
 import { scriptedTransport, settle } from '../support/transport.ts';
 import { afterReload, noteOf, openPage, openPlainly, SDK, slowly, words, type Page } from './story.ts';
 
@@ -365,4 +366,35 @@ it.each([5, undefined, {}])('are not made for what is no engine: %o', async (eng
       abortSignal: undefined,
     }),
   ).rejects.toMatchObject(refused);
+});
+
+it('is one for a branch, also where the branch of a chat merged with another while it asked again', async () => {
+  const store = new InMemoryContextStore();
+  await say(engineOn(store, { userId: 'me' }), 'q0');
+  const deaf = new Proxy(store, {
+    get: (target, name) => {
+      const value: unknown = Reflect.get(target, name, target);
+      if (name === 'subscribe') return () => () => {};
+      return typeof value === 'function' ? value.bind(target) : value;
+    },
+  });
+  const other = engineOn(deaf, { userId: 'me' });
+  await other.ready();
+  const page = await openPlainly(store);
+  const { chats, engine, script } = page;
+  const chat = chats.active;
+  void chat.regenerate({ messageId: 'q0' });
+  await script.next();
+  // Another tab says more in the same moment: its way and that of the answer part.
+  await say(other, 'q1');
+  await expect.poll(() => engine.state.getState().branches.length).toBe(2);
+  // Without its answer, the way of this chat is the beginning of the other one.
+  void chat.regenerate({ messageId: 'q0' });
+  await engine.rewind('q0');
+  engine.state.subscribe(() => void chats.active);
+  const answer = await script.next();
+  expect(chats.active.isBusy).toBe(true);
+  await answer.answer('words');
+  await chats.whenSettled();
+  expect(page.shown()).toBe('q: q0 | a: words');
 });
