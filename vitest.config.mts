@@ -2,7 +2,7 @@ import react from '@vitejs/plugin-react';
 import { playwright } from '@vitest/browser-playwright';
 import { defineConfig, type Plugin, type TestProjectInlineConfiguration } from 'vitest/config';
 import { BaseSequencer, type BrowserConfigOptions, type TestSpecification } from 'vitest/node';
-import { findBrowser, launchArgs } from './scripts/browser.mjs';
+import { briefPages, findBrowser, launchArgs } from './scripts/browser.mjs';
 import { aliases, root } from './scripts/entries.mjs';
 
 /** These put another database in the place of the global one, or have little room for the arguments of a call. */
@@ -25,7 +25,7 @@ const chats = 'test/ai/*.test.ts';
 /** Locks, tabs and pages of messages, in which no version of the SDK has a part, and React's own pages: told on the newest. */
 const alike = [
   'test/ai/{elsewhere,laptop,list,relay,reminders,unread,world}.test.ts',
-  'test/apps/react.test.tsx',
+  'test/apps/{panel,react}.test.tsx',
 ];
 /** What is other in one version than in the next (approvals, results, what a stream may say, resuming), and the app as a whole. */
 const unlike = [
@@ -145,7 +145,9 @@ function chromium(): BrowserConfigOptions {
     enabled: true,
     headless: true,
     screenshotFailures: false,
-    provider: playwright({ launchOptions: { executablePath, args: launchArgs() } }),
+    provider: playwright({
+      launchOptions: { executablePath, args: [...launchArgs(), ...(isBench ? [] : [briefPages])] },
+    }),
     instances: [{ browser: 'chromium' }],
   };
 }
