@@ -127,7 +127,7 @@ function onSdk(major: 5 | 6): TestProjectInlineConfiguration {
       // Half the time: these files need nothing that another one of them leaves behind.
       isolate: false,
       setupFiles: `${root}/test/support/page.ts`,
-      // All on the oldest and the newest. Between them: what changed on the way.
+      // All that a version has a part in on the oldest and the newest. Between them: what changed on the way.
       include: major === 6 ? unlike : ['test/{ai,apps}/**/*.test.{ts,tsx}'],
       // Types are checked against the one that is installed.
       exclude: ['test/ai/types.test.ts', ...alike],
