@@ -2,8 +2,8 @@ import type { UIMessage } from 'ai';
 import { grownVersion, keysWithId, previewOf, type MessageStatus } from '../graph/graph.ts';
 import { markId } from '../graph/marks.ts';
 import { forksOf, infoOf, siblingsOf, type Fork, type NodeInfo } from '../graph/messages.ts';
-import { graphData } from '../graph/graphData.ts';
-import { keepSame, sameContent, sameItems } from '../graph/same.ts';
+import { graphData, graphNodes } from '../graph/graphData.ts';
+import { sameContent, sameItems } from '../graph/same.ts';
 import type { GraphData, GraphNode } from '../graph/visualize.ts';
 import { callsIn, type CallFacts } from './calls.ts';
 import type { Operation } from './history.ts';
@@ -22,6 +22,8 @@ export class Questions {
   readonly #view: View;
   readonly #versions: Map<string, Versions> = new Map();
   #nodes: readonly GraphNode[] = [];
+  /** The revision of these nodes. */
+  #seen = 0;
 
   constructor(writer: Writer) {
     this.#writer = writer;
@@ -102,14 +104,14 @@ export class Questions {
   }
 
   graph(): GraphData {
-    const { chat, growing } = this.#replica;
+    const { chat, growing, revision } = this.#replica;
     const branches = this.#view
       .branches()
       .map(({ name, headKey, isActive }) => ({ name, head: headKey, isActive }));
     const checkpoints = this.#writer.facts.checkpoints().toReversed();
-    const data = graphData(this.#writer.desk.chatId, chat, { branches, checkpoints }, growing);
-    this.#nodes = keepSame(this.#nodes, data.nodes);
-    return { ...data, nodes: this.#nodes };
+    if (this.#seen !== revision) this.#nodes = graphNodes(chat, growing, this.#nodes);
+    this.#seen = revision;
+    return graphData(this.#writer.desk.chatId, chat, { branches, checkpoints }, growing, this.#nodes);
   }
 }
 

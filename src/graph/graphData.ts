@@ -1,15 +1,6 @@
-import {
-  compareAt,
-  eachRecord,
-  idOf,
-  parentOf,
-  recordAt,
-  type ChatValue,
-  type MessageRecord,
-  isVisible,
-  type GrowingOf,
-} from './graph.ts';
-import { infoOf } from './messages.ts';
+import { compareAt, grownVersion, idOf, isVisible, NO_GROWTH, recordAt } from './graph.ts';
+import type { ChatValue, GrowingOf, LinkedMessage } from './graph.ts';
+import { keepIfSame } from './same.ts';
 import type { GraphData, GraphNode } from './visualize.ts';
 
 /** The branches and checkpoints of a graph. */
@@ -24,41 +15,21 @@ export interface GraphPointers {
   readonly checkpoints: readonly { readonly name: string; readonly key: string }[];
 }
 
-/**
- * A chat as a graph of previews, with the messages of deleted branches. A message that does not show (a reserved or removed
- * answer) is left out, and its children are linked to its parent. An unchanged message is the same object each time.
- * Checkpoints at unknown messages are left out.
- */
+/** A chat as a graph of previews. Checkpoints at unknown messages are left out. */
 export function graphData(
   chatId: string,
   chat: ChatValue,
   { branches, checkpoints }: GraphPointers,
-  growingOf?: GrowingOf,
+  growingOf: GrowingOf = NO_GROWTH,
+  nodes: readonly GraphNode[] = graphNodes(chat, growingOf),
 ): GraphData {
-  const shown = (record: MessageRecord | undefined): MessageRecord | undefined => {
-    let at = record;
-    while (at && !isVisible(at, growingOf)) at = parentOf(chat, at);
-    return at;
-  };
-  const shownId = (record: MessageRecord | undefined): string | null =>
-    record ? idOf(record, growingOf) : null;
-  const records = [...eachRecord(chat)].filter((record) => isVisible(record, growingOf));
   return {
     chatId,
-    nodes: records.toSorted(compareAt).map((record) => {
-      const parent = shown(parentOf(chat, record));
-      const { id, key, name: role, preview: content, createdAt } = infoOf(chat, record, growingOf);
-      const [parentId, parentKey] = [shownId(parent), parent?.key ?? null];
-      const known = nodes.get(record);
-      const isPlace = known?.id === id && known.parentId === parentId && known.parentKey === parentKey;
-      if (isPlace && known.content === content) return known;
-      const node = { id, key, parentId, parentKey, role, content, createdAt, at: record.at };
-      nodes.set(record, node);
-      return node;
-    }),
+    nodes,
     branches: branches.map(({ name, head, isActive }) => {
-      const record = shown(recordAt(chat, head));
-      return { name, headMessageId: shownId(record), headKey: record?.key ?? null, isActive };
+      const record = nearestShown(chat.messages.get(head ?? ''), growingOf)?.record;
+      const headMessageId = record ? idOf(record, growingOf) : null;
+      return { name, headMessageId, headKey: record?.key ?? null, isActive };
     }),
     checkpoints: checkpoints.flatMap(({ name, key }) => {
       const record = recordAt(chat, key);
@@ -67,4 +38,64 @@ export function graphData(
   };
 }
 
-const nodes = new WeakMap<MessageRecord, GraphNode>();
+/**
+ * The messages of a chat in the order in which they were written, with those of deleted branches. A message that does not show
+ * (a reserved or removed answer) is left out, and its children are linked to its parent. A message that is equal among the
+ * nodes of an earlier call, given as `before`, is the same object; if all are, the list is.
+ *
+ * One pass: in a chat of 100,000 nearly every message follows the one before it, and a look-up for each would take longer than
+ * all else.
+ */
+export function graphNodes(
+  chat: ChatValue,
+  growingOf: GrowingOf,
+  before: readonly GraphNode[] = [],
+): readonly GraphNode[] {
+  const nodes: GraphNode[] = [];
+  let last: LinkedMessage | undefined;
+  let next = 0;
+  for (const message of inOrder(chat, growingOf)) {
+    const { record } = message;
+    const { id = record.id, preview } = grownVersion(record, growingOf);
+    const parent = message.parent === last ? last : nearestShown(message.parent, growingOf);
+    const parentId = parent ? idOf(parent.record, growingOf) : null;
+    const parentKey = parent?.record.key ?? null;
+    let known = before[next];
+    while (known && known.at < record.at) known = before[(next += 1)];
+    if (
+      known?.key === record.key &&
+      known.at === record.at &&
+      known.id === id &&
+      known.content === preview &&
+      known.parentKey === parentKey &&
+      known.parentId === parentId
+    ) {
+      nodes.push(known);
+      next += 1;
+    } else {
+      const { key, role, createdAt, at } = record;
+      nodes.push({ id, key, parentId, parentKey, role, content: preview, createdAt, at });
+    }
+    last = message;
+  }
+  return keepIfSame(before, nodes);
+}
+
+/** The messages that show, in the order of `(at, key)`, in which most chats are read. */
+function inOrder({ messages }: ChatValue, growingOf: GrowingOf): LinkedMessage[] {
+  const shown: LinkedMessage[] = [];
+  let isOrdered = true;
+  for (const message of messages.values()) {
+    if (!isVisible(message.record, growingOf)) continue;
+    isOrdered &&= (shown.at(-1)?.record.at ?? -1) < message.record.at;
+    shown.push(message);
+  }
+  return isOrdered ? shown : shown.toSorted((a, b) => compareAt(a.record, b.record));
+}
+
+/** The message itself, or the nearest one before it that shows. */
+function nearestShown(message: LinkedMessage | undefined, growingOf: GrowingOf): LinkedMessage | undefined {
+  let at = message;
+  while (at && !isVisible(at.record, growingOf)) at = at.parent;
+  return at;
+}

@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest';
 import { Branches } from '../../src/graph/branches.ts';
-import type { ChatValue } from '../../src/graph/graph.ts';
+import { NO_GROWTH, type ChatValue } from '../../src/graph/graph.ts';
 import { recordsOf } from '../../src/graph/join.ts';
 import { markId } from '../../src/graph/marks.ts';
-import { graphData } from '../../src/graph/graphData.ts';
+import { graphData, graphNodes } from '../../src/graph/graphData.ts';
 import { unreachedEnds, verify, verifyBodies, type Finding } from '../../src/graph/verify.ts';
 import { deleted, joined, records, reserved, said, takenBack } from '../support/records.ts';
 
@@ -55,7 +55,15 @@ describe('a graph for people', () => {
       { name: 'main-v2', headMessageId: 'q3', headKey: 'b4', isActive: false },
     ]);
     expect(graph.checkpoints).toEqual([{ name: 'begin', messageId: 'q1', messageKey: 'q1' }]);
-    expect(graphOf(chat).nodes.every((node, i) => node === graph.nodes[i])).toBe(true);
+  });
+
+  it('keeps what is equal in an earlier one', () => {
+    const { nodes } = graphOf(chat);
+    expect(graphNodes(chat, NO_GROWTH, nodes)).toBe(nodes);
+    const more = joined(recordsOf(chat), records([said('a4', 'q3'), said('a6', 'b4')], {}));
+    const next = graphNodes(more, NO_GROWTH, nodes);
+    expect(next.map(({ key }) => key)).toEqual(['q1', 'q3', 'a4', 'b4', 'a6']);
+    expect(next.filter((node) => nodes.includes(node))).toEqual(nodes);
   });
 });
 
