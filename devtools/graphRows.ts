@@ -1,6 +1,6 @@
 import type { BranchInfo, CheckpointInfo, GraphNode } from 'contextree';
 import { hiding } from './follow.ts';
-import { indicesByKey, layoutLanes, parentIndices, type Lanes } from './lanes.ts';
+import { layoutLanes, parentIndices, Places, type Lanes } from './lanes.ts';
 
 /**
  * A chat's graph as the panel draws it: lanes, and labels on them. Nodes are indexes into `nodes`. Colours follow branches, not
@@ -9,7 +9,7 @@ import { indicesByKey, layoutLanes, parentIndices, type Lanes } from './lanes.ts
 export interface GraphModel {
   /** In the order in which they were written. */
   readonly nodes: readonly GraphNode[];
-  readonly indexOf: ReadonlyMap<string, number>;
+  readonly places: Places;
   readonly lanes: Lanes;
   /** The branch whose colour a message has, as an index into the branches; -1 for a message that no branch reaches. */
   readonly colour: Int32Array;
@@ -21,7 +21,7 @@ export interface GraphModel {
 
 /**
  * The model of these messages. `activeKeys` are candidates for the end of the active path, the best one first: the head may be
- * reserved and not show yet; then the last shown message stands for it.
+ * reserved and not show yet; then its question stands for it.
  */
 export function graphModel(
   nodes: readonly GraphNode[],
@@ -29,24 +29,23 @@ export function graphModel(
   checkpoints: readonly CheckpointInfo[],
   activeKeys: readonly (string | null | undefined)[],
 ): GraphModel {
-  const indexOf = indicesByKey(nodes);
-  const active = firstKnown(indexOf, activeKeys);
-  const lanes = layoutLanes(parentIndices(nodes, indexOf), active);
-  const colour = colourBranches(lanes, branches, indexOf, active);
-  const heads = byMessage(branches, (branch) =>
-    branch.isActive ? active : indexOf.get(branch.headKey ?? ''),
-  );
-  const marks = byMessage(checkpoints, (checkpoint) => indexOf.get(checkpoint.messageKey));
-  const model = { nodes, indexOf, lanes, colour, heads, checkpoints: marks };
-  return hiding(model, 'nodes', 'indexOf', 'lanes', 'colour');
+  const labelled = [
+    ...branches.map(({ headKey }) => headKey),
+    ...checkpoints.map(({ messageKey }) => messageKey),
+  ];
+  const places = new Places(nodes, [...activeKeys, ...labelled]);
+  const active = firstKnown(places, activeKeys);
+  const lanes = layoutLanes(parentIndices(nodes, places), active);
+  const colour = colourBranches(lanes, branches, places, active);
+  const heads = byMessage(branches, ({ isActive, headKey }) => (isActive ? active : places.of(headKey)));
+  const marks = byMessage(checkpoints, ({ messageKey }) => places.of(messageKey));
+  const model = { nodes, places, lanes, colour, heads, checkpoints: marks };
+  return hiding(model, 'nodes', 'places', 'lanes', 'colour');
 }
 
-function firstKnown(
-  indexOf: ReadonlyMap<string, number>,
-  keys: readonly (string | null | undefined)[],
-): number {
+function firstKnown(places: Places, keys: readonly (string | null | undefined)[]): number {
   for (const key of keys) {
-    const index = indexOf.get(key ?? '');
+    const index = places.of(key);
     if (index !== undefined) return index;
   }
   return -1;
@@ -68,13 +67,13 @@ function byMessage<T>(items: readonly T[], place: (item: T) => number | undefine
 function colourBranches(
   { order, parent, next }: Lanes,
   branches: readonly BranchInfo[],
-  indexOf: ReadonlyMap<string, number>,
+  places: Places,
   active: number,
 ): Int32Array {
   const colour = new Int32Array(order.length).fill(-1);
   const pinned = new Uint8Array(order.length);
   for (const [branch, { headKey }] of branches.entries()) {
-    const head = indexOf.get(headKey ?? '');
+    const head = places.of(headKey);
     if (head !== undefined) colour[head] = branch;
   }
   const activeBranch = branches.findIndex((branch) => branch.isActive);
@@ -94,6 +93,14 @@ function colourBranches(
 /** Whether a row can be folded: it begins a lane beside the active path, or a tree of its own, and has descendants. */
 export function canFold({ lanes }: GraphModel, node: number): boolean {
   return lanes.start[node] === node && (lanes.size[node] as number) > 1 && lanes.row[node] !== 0;
+}
+
+/** Whether no other message continues the same one. */
+export function isOnlyChild({ lanes }: GraphModel, node: number): boolean {
+  const { parent, size } = lanes;
+  const above = parent[node] as number;
+  const beside = above < 0 ? size.length : (size[above] as number) - 1;
+  return size[node] === beside;
 }
 
 /** The length above which a left branch is folded at first, if it does not show how the conversation continued. */

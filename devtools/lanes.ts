@@ -49,22 +49,42 @@ export interface Placed {
   readonly parentKey: string | null;
 }
 
-/** The index of each message in a list, by its key. */
-export function indicesByKey(nodes: readonly Placed[]): ReadonlyMap<string, number> {
-  const indexOf = new Map<string, number>();
-  for (let i = 0; i < nodes.length; i += 1) indexOf.set((nodes[i] as Placed).key, i);
-  return indexOf;
+/**
+ * The indexes of messages by their keys. An index of 100,000 takes longer than all else that is done for the first rows, so at
+ * first there is only one of the parents that don't stand directly before their message, and of the `wanted` keys.
+ */
+export class Places {
+  readonly #nodes: readonly Placed[];
+  readonly #some: Map<string | null | undefined, number | undefined> = new Map();
+  #all: ReadonlyMap<string, number> | undefined;
+
+  constructor(nodes: readonly Placed[], wanted: readonly (string | null | undefined)[] = []) {
+    this.#nodes = nodes;
+    for (const key of wanted) this.#some.set(key, undefined);
+    for (let i = 0; i < nodes.length; i += 1)
+      if (!isNext(nodes, i)) this.#some.set(nodes[i]?.parentKey, undefined);
+    for (let i = 0; i < nodes.length; i += 1)
+      if (this.#some.has(nodes[i]?.key)) this.#some.set(nodes[i]?.key, i);
+  }
+
+  /** The index of the message with this key; undefined for a key that is not in the list. */
+  of(key: string | null | undefined): number | undefined {
+    if (this.#some.has(key)) return this.#some.get(key);
+    this.#all ??= new Map(this.#nodes.map((node, i) => [node.key, i]));
+    return this.#all.get(key ?? '');
+  }
+}
+
+/** Whether a message follows the one before it, as nearly every one does. */
+function isNext(nodes: readonly Placed[], i: number): boolean {
+  return i > 0 && nodes[i]?.parentKey === nodes[i - 1]?.key;
 }
 
 /** The parent of each message as an index, -1 for a root and for a parent that is not in the list. */
-export function parentIndices(nodes: readonly Placed[], indexOf: ReadonlyMap<string, number>): Int32Array {
+export function parentIndices(nodes: readonly Placed[], places: Places): Int32Array {
   const parents = new Int32Array(nodes.length);
-  for (let i = 0; i < nodes.length; i += 1) {
-    const { parentKey } = nodes[i] as Placed;
-    // Most messages follow the one before them, and a comparison is far cheaper than a look-up.
-    if (parentKey === nodes[i - 1]?.key) parents[i] = i - 1;
-    else parents[i] = parentKey === null ? -1 : (indexOf.get(parentKey) ?? -1);
-  }
+  for (let i = 0; i < nodes.length; i += 1)
+    parents[i] = isNext(nodes, i) ? i - 1 : (places.of(nodes[i]?.parentKey) ?? -1);
   return parents;
 }
 

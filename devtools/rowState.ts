@@ -12,8 +12,9 @@ export interface Moment {
   readonly headKey: string | undefined;
 }
 
-/** The state of a message; undefined for a settled one. Waiting for approval is known of loaded messages only. */
-export function rowState({ engine, model, headKey }: Moment, key: string): RowState | undefined {
+/** The state of a message, by its node; undefined for a settled one. Waiting for approval is known of loaded messages only. */
+export function rowState({ engine, model, headKey }: Moment, node: number): RowState | undefined {
+  const { key, role } = model.nodes[node] as GraphModel['nodes'][number];
   const status = engine.status(key);
   if (status === 'streaming') return 'growing';
   if (status === 'interrupted') {
@@ -21,9 +22,7 @@ export function rowState({ engine, model, headKey }: Moment, key: string): RowSt
     return how === 'failed' || how === 'stopped' ? how : 'cut off';
   }
   if (isWaiting(engine, key)) return 'waits for approval';
-  const node = model.indexOf.get(key);
-  if (node === undefined || model.nodes[node]?.role !== 'user' || model.lanes.next[node] !== -1)
-    return undefined;
+  if (role !== 'user' || model.lanes.next[node] !== -1) return undefined;
   const isAsked =
     engine.node(headKey ?? '')?.parentKey === key && engine.status(headKey ?? '') === 'streaming';
   return isAsked ? 'growing' : 'unanswered';

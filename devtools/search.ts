@@ -24,7 +24,7 @@ export async function find(search: Search, signal: AbortSignal): Promise<readonl
   const some = [...model.lanes.order].flatMap((at) => {
     const node = model.nodes[at];
     if (!node || (wanted.role !== '' && node.role !== wanted.role)) return [];
-    if (wanted.state !== '' && rowState(search, node.key) !== wanted.state) return [];
+    if (wanted.state !== '' && rowState(search, at) !== wanted.state) return [];
     if (wanted.model !== '' && !search.engine.calls(node.key).some((call) => call.model === wanted.model))
       return [];
     return isHeld(node.key) && says(node.key, node.content) ? node.key : [];

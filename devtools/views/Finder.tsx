@@ -22,7 +22,7 @@ export function Finder(props: FinderProps): ReactNode {
   const at = found?.indexOf(selected ?? '') ?? -1;
   const step = (by: 1 | -1): void => {
     const hit = found && hitAfter(found, selected, by);
-    if (hit !== undefined) props.onStep(hit, unfoldedFor(model, props.choices, model.indexOf.get(hit) ?? 0));
+    if (hit !== undefined) props.onStep(hit, unfoldedFor(model, props.choices, model.places.of(hit) ?? 0));
   };
   return (
     <div role="search">

@@ -33,7 +33,7 @@ export function Graph(props: ViewProps): ReactNode {
   const [isHelpOpen, setHelp] = useState(false);
   const [columns, setColumns] = useState(rememberedColumns);
   const shownIn = useShownIn();
-  const key = sight.node !== undefined && model.indexOf.has(sight.node) ? sight.node : undefined;
+  const key = sight.node !== undefined && model.places.of(sight.node) !== undefined ? sight.node : undefined;
   if (model.nodes.length === 0)
     return (
       unread(state) ?? (
@@ -155,14 +155,13 @@ function rememberedColumns(): readonly ColumnName[] {
 }
 
 function useModel(engine: ContextEngine, state: EngineState): GraphModel {
-  const { revision, branches, checkpoints, headKey, messages } = state;
+  const { revision, branches, checkpoints, headKey } = state;
   const branchHead = branches.find((branch) => branch.isActive)?.headKey;
-  const lastShown = keyAt({ engine, revision }, messages.at(-1)?.id);
-  // A growing draft changes the words of a message, which its row reads, and not the graph.
-  const nodes = useMemo(() => nodesAt({ engine, revision, lastShown }), [engine, revision, lastShown]);
+  const question = parentOf({ engine, revision }, headKey);
+  const nodes = useMemo(() => nodesAt({ engine, revision }), [engine, revision]);
   return useMemo(
-    () => graphModel(nodes, branches, checkpoints, [branchHead, headKey, lastShown]),
-    [nodes, branches, checkpoints, branchHead, headKey, lastShown],
+    () => graphModel(nodes, branches, checkpoints, [branchHead, headKey, question]),
+    [nodes, branches, checkpoints, branchHead, headKey, question],
   );
 }
 
@@ -170,17 +169,14 @@ function useModel(engine: ContextEngine, state: EngineState): GraphModel {
  * The inputs of a query of the engine: a compiler that caches results for equal arguments must see that a later revision may
  * give another result.
  */
-interface Moment extends Pick<ViewProps, 'engine'>, Pick<EngineState, 'revision'> {
-  readonly lastShown: string | undefined;
-}
+interface Moment extends Pick<ViewProps, 'engine'>, Pick<EngineState, 'revision'> {}
 
 function nodesAt({ engine }: Moment): GraphModel['nodes'] {
   return engine.graph().nodes;
 }
 
-/** The key of a message of the shown chain. */
-function keyAt({ engine }: Omit<Moment, 'lastShown'>, id: string | undefined): string | undefined {
-  return engine.node(id ?? '')?.key;
+function parentOf({ engine }: Moment, key: string | undefined): string | null | undefined {
+  return engine.node(key ?? '')?.parentKey;
 }
 
 function countLine(messages: number, branches: number): string {

@@ -20,7 +20,7 @@ export function GraphList(props: GraphListProps): ReactNode {
   );
 
   const shownRow = (key: string | undefined): number => {
-    const node = model.indexOf.get(key ?? '') ?? model.lanes.order[0] ?? 0;
+    const node = model.places.of(key) ?? model.lanes.order[0] ?? 0;
     return rowOf[shownFor(model, choices, node)] ?? 0;
   };
   const cursor = shownRow(selected ?? hereKey);

@@ -1,7 +1,7 @@
 import type { RowBox } from './Rows.tsx';
 import type { CheckpointInfo, EngineState } from 'contextree';
 import type { ReactNode } from 'react';
-import { type GraphModel, headsWithin } from '../graphRows.ts';
+import { type GraphModel, headsWithin, isOnlyChild } from '../graphRows.ts';
 import { plainLine } from '../plainLine.ts';
 import { type Moment, rowState } from '../rowState.ts';
 import { glyphsOf } from './Glyphs.tsx';
@@ -14,9 +14,10 @@ export function Row(props: RowProps): ReactNode {
   const message = messageAt(model, node);
   const { key, role } = message;
   const isHere = key === headKey;
-  const { index, keys } = engine.siblings(key);
+  // Nearly every message is the only one of its kind, and the engine need not look.
+  const { index, keys } = isOnlyChild(model, node) ? ALONE : engine.siblings(key);
   const isVersion = keys.length > 1;
-  const state = rowState(moment, key);
+  const state = rowState(moment, node);
   const lane = model.lanes.lane[node] as number;
   const heads = fold === 'folded' ? headsWithin(model, node) : (model.heads.get(node) ?? []);
   const checkpoints = model.checkpoints.get(node) ?? [];
@@ -63,6 +64,8 @@ export function Row(props: RowProps): ReactNode {
     </div>
   );
 }
+
+const ALONE = { index: 0, keys: [] };
 
 interface RowProps {
   readonly box: RowBox;

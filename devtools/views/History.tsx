@@ -178,7 +178,7 @@ function Past({ engine, state, past, hereKey, onCheckOut, onRead }: PastProps): 
   const model = useMemo(() => modelOf(past, branches), [past, branches]);
   const [selected, select] = useState<string>();
   const [choices, setChoices] = useState<ReadonlyMap<string, boolean>>(new Map());
-  const known = selected !== undefined && model.indexOf.has(selected) ? selected : undefined;
+  const known = selected !== undefined && model.places.of(selected) !== undefined ? selected : undefined;
   return (
     <section className="node" aria-label="The chat at this step">
       {past.isPartial && <p className="inset warn">Names and checkpoints were changed elsewhere since.</p>}

@@ -236,7 +236,7 @@ export class Handles {
 
   /** A message by key or id; undefined for an unknown one. */
   find(idOrKey: unknown, branch?: Handle): MessageRecord | undefined {
-    if (typeof idOrKey !== 'string') return undefined;
+    if (typeof idOrKey !== 'string' || idOrKey === '') return undefined;
     const head = branch ? branch.key : this.head();
     const key = findKey(this.replica.chat, idOrKey, head) ?? this.replica.growingAs(idOrKey);
     const record = this.replica.record(key);

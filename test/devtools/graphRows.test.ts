@@ -49,7 +49,7 @@ const ID = 'one for all';
 const none: ReadonlyMap<string, boolean> = new Map();
 const ids = (of: GraphModel, choices = none): string[] =>
   [...visibleRows(of, choices)].map((node) => of.nodes[node]!.key);
-const colourOf = (of: GraphModel, id: string): number => of.colour[of.indexOf.get(id)!]!;
+const colourOf = (of: GraphModel, id: string): number => of.colour[of.places.of(id)!]!;
 
 describe('colours', () => {
   it('follow branches: the trunk has the active one’s, a side way its own', () => {
@@ -69,7 +69,7 @@ describe('colours', () => {
 
   it('tell two branches apart that use a lane one after the other', () => {
     const drawn = model('a > b', 'a > c', 'a > d');
-    expect(drawn.lanes.lane[drawn.indexOf.get('c')!]).toBe(drawn.lanes.lane[drawn.indexOf.get('d')!]);
+    expect(drawn.lanes.lane[drawn.places.of('c')!]).toBe(drawn.lanes.lane[drawn.places.of('d')!]);
     expect(colourOf(drawn, 'c')).not.toBe(colourOf(drawn, 'd'));
   });
 
@@ -81,8 +81,8 @@ describe('colours', () => {
 
   it('of lines that pass a row are those of what goes on below it', () => {
     const drawn = model('a > b', 'a > c > d', 'a > c > e > f');
-    expect(passingColours(drawn, drawn.indexOf.get('d')!)).toEqual([0, 2]);
-    expect(passingColours(drawn, drawn.indexOf.get('b')!)).toEqual([]);
+    expect(passingColours(drawn, drawn.places.of('d')!)).toEqual([0, 2]);
+    expect(passingColours(drawn, drawn.places.of('b')!)).toEqual([]);
   });
 });
 
@@ -107,10 +107,10 @@ describe('folds', () => {
       ['c', true],
       ['d', true],
     ]);
-    expect(drawn.nodes[shownFor(drawn, choices, drawn.indexOf.get('e')!)]?.key).toBe('c');
-    expect(drawn.nodes[shownFor(drawn, new Map([['d', true]]), drawn.indexOf.get('e')!)]?.key).toBe('d');
-    expect(drawn.nodes[shownFor(drawn, none, drawn.indexOf.get('e')!)]?.key).toBe('e');
-    expect(headsWithin(drawn, drawn.indexOf.get('c')!).map(({ headKey }) => headKey)).toEqual(['e', 'i']);
+    expect(drawn.nodes[shownFor(drawn, choices, drawn.places.of('e')!)]?.key).toBe('c');
+    expect(drawn.nodes[shownFor(drawn, new Map([['d', true]]), drawn.places.of('e')!)]?.key).toBe('d');
+    expect(drawn.nodes[shownFor(drawn, none, drawn.places.of('e')!)]?.key).toBe('e');
+    expect(headsWithin(drawn, drawn.places.of('c')!).map(({ headKey }) => headKey)).toEqual(['e', 'i']);
   });
 });
 

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { indicesByKey, layoutLanes, parentIndices, type Lanes } from '../../devtools/lanes.ts';
+import { layoutLanes, parentIndices, Places, type Lanes } from '../../devtools/lanes.ts';
 import { graphData } from '../../src/graph/graphData.ts';
 import { createChat } from '../../src/graph/join.ts';
 import { campaign } from '../support/campaign.ts';
@@ -50,7 +50,7 @@ describe('the layout of lanes', () => {
       records([said('m0', 'm2'), said('m1', 'm0'), said('m2', 'm1')], { main: ['m2'] }),
     );
     const { nodes } = graphData('c', chat, { branches: [], checkpoints: [] });
-    const { order } = layoutLanes(parentIndices(nodes, indicesByKey(nodes)), 2);
+    const { order } = layoutLanes(parentIndices(nodes, new Places(nodes)), 2);
     expect([...order].map((node) => nodes[node]?.key)).toEqual(['m0', 'm1', 'm2']);
   });
 
@@ -66,7 +66,7 @@ describe('parentIndices', () => {
       { key: 'b', parentKey: 'a' },
       { key: 'c', parentKey: 'gone' },
     ];
-    expect([...parentIndices(nodes, indicesByKey(nodes))]).toEqual([-1, 0, -1]);
+    expect([...parentIndices(nodes, new Places(nodes))]).toEqual([-1, 0, -1]);
   });
 });
 
