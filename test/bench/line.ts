@@ -7,10 +7,9 @@ import type { ChatRecords, CommitOptions, ContextStore, StoreDelta } from '../..
 export function lineOf(
   messages: readonly UIMessage[],
   after?: string,
-  { record = 'main', parents }: { record?: string; parents?: readonly (string | null)[] } = {},
+  { record = 'main', parents, at = Date.now() }: LineOptions = {},
 ): StoreDelta {
   const key = (id: string): string => `key:${id}`;
-  const at = Date.now();
   const rows = messages.map((body, i) => {
     const { id, role, parts } = body;
     const before = parents ? (parents[i] ?? undefined) : i === 0 ? after : messages[i - 1]?.id;
@@ -33,6 +32,13 @@ export function lineOf(
   return { messages: rows, ends, marks: after === undefined ? marks : [] };
 }
 
+interface LineOptions {
+  readonly record?: string;
+  readonly parents?: readonly (string | null)[];
+  /** The time of the first message; the others follow, a millisecond each. */
+  readonly at?: number;
+}
+
 /** Who writes, of user `u`: nobody who has read the chat, or who last read this of it. */
 export function writer(read?: ChatRecords): CommitOptions {
   const { database = '', generation = 0, seq: since = 0 } = read ?? {};
@@ -45,8 +51,9 @@ export async function writeLine(
   messages: readonly UIMessage[],
 ): Promise<ChatRecords | undefined> {
   let last: ChatRecords | undefined;
+  const at = Date.now();
   for (let from = 0; from < messages.length; from += 1000) {
-    const delta = lineOf(messages.slice(from, from + 1000), messages[from - 1]?.id);
+    const delta = lineOf(messages.slice(from, from + 1000), messages[from - 1]?.id, { at: at + from });
     last = await store.commit('c', delta, writer(last));
   }
   return last;
