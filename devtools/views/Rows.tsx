@@ -1,4 +1,4 @@
-import { type KeyboardEvent, type MouseEvent, type ReactNode, useEffect, useId, useRef } from 'react';
+import { type KeyboardEvent, memo, type MouseEvent, type ReactNode, useEffect, useId, useRef } from 'react';
 import { useRowHeight } from '../rowHeight.ts';
 import { rowAfterKey, useRowWindow } from '../windowing.ts';
 
@@ -44,14 +44,29 @@ export function Rows(props: RowsProps): ReactNode {
       onClick={onPick}
     >
       <div role="presentation" style={{ height: count * height }}>
-        {Array.from({ length: end - first }, (_, i) => {
-          const row = first + i;
-          const style = { top: row * height, height };
-          return props.children(row, { id: `${idPrefix}${row}`, 'data-row': row, style });
-        })}
+        {Array.from({ length: end - first }, (_, i) => (
+          <Placed key={first + i} row={first + i} {...{ idPrefix, height }} render={props.children} />
+        ))}
       </div>
     </div>
   );
+}
+
+/** A row at its place: rendered again when the list is, not when the list is scrolled. */
+const Placed = /* @__PURE__ */ memo(function Placed({
+  row,
+  idPrefix,
+  height,
+  render,
+}: PlacedProps): ReactNode {
+  return render(row, { id: `${idPrefix}${row}`, 'data-row': row, style: { top: row * height, height } });
+});
+
+interface PlacedProps {
+  readonly row: number;
+  readonly idPrefix: string;
+  readonly height: number;
+  readonly render: RowsProps['children'];
 }
 
 /** Props of the element of a row: where it stands. */

@@ -35,7 +35,7 @@ afterAll(() => {
 /** An engine that has read a chat of so many messages, and that the app asked for the versions of the last one. */
 async function engineOf(length: number): Promise<ContextEngine> {
   const engine = new ContextEngine({
-    store: stores.get(length) as InMemoryContextStore,
+    store: stores.get(length),
     chatId: 'c',
     userId: 'u',
   });
