@@ -1,7 +1,7 @@
 import { type ReactNode, useEffect, useState } from 'react';
 import { download } from './download.ts';
 import { errorOf } from './reason.ts';
-import { useShownIn } from './Shadow.tsx';
+import { useShownIn } from './Styled.tsx';
 
 /** A button that copies the result of `text`, and says whether that worked. */
 export function Copy({ label, text }: CopyProps): ReactNode {

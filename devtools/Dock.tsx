@@ -13,7 +13,8 @@ import { Dressed } from './Dressed.tsx';
 import type { MenuItem } from './Menu.tsx';
 import { recall, remember } from './memory.ts';
 import { useOwnWindow } from './ownWindow.ts';
-import { type DevtoolsTheme, Shadow } from './Shadow.tsx';
+import type { DevtoolsTheme } from './Shadow.tsx';
+import { Styled } from './Styled.tsx';
 import { panelCss } from './theme.ts';
 
 interface DockProps {
@@ -63,7 +64,7 @@ export function Dock({ position, theme, styleNonce, onInsetsChange, children }: 
   };
   const resize = (size: number): void => choose(isBeside(place.side) ? { width: size } : { height: size });
   const content = (
-    <Shadow
+    <Styled
       key={own.window ? 'own' : 'docked'}
       css={css}
       nonce={styleNonce}
@@ -74,7 +75,7 @@ export function Dock({ position, theme, styleNonce, onInsetsChange, children }: 
           : 'position:relative!important;z-index:2147483000!important'
       }
       className={own.window ? 'embedded own' : `floating ${place.side}${isUnder ? ' collapsed' : ''}`}
-      size={own.window ? undefined : place.size}
+      style={own.window ? {} : { ['--size' as string]: `${place.size}px` }}
     >
       {children(
         groups,
@@ -84,7 +85,7 @@ export function Dock({ position, theme, styleNonce, onInsetsChange, children }: 
           </Dressed>
         ),
       )}
-    </Shadow>
+    </Styled>
   );
   return own.window ? createPortal(content, own.window.document.body) : content;
 }

@@ -1,6 +1,6 @@
 import type { ReactNode } from 'react';
 import { type Loaded, useLoaded } from './loaded.ts';
-import { Style } from './Shadow.tsx';
+import { Style } from './Styled.tsx';
 import type * as Code from './tools.ts';
 
 type Tools = typeof Code;

@@ -1,5 +1,6 @@
 import type { ContextEngine, InspectOptions } from 'contextree';
 import {
+  type CSSProperties,
   type FunctionComponent,
   type ReactNode,
   useEffect,
@@ -8,12 +9,11 @@ import {
   useSyncExternalStore,
 } from 'react';
 import { createPortal } from 'react-dom';
-import type * as Console from './console.ts';
 import { Guard } from './Guard.tsx';
 import type { DevtoolsPosition, Insets } from './dock.ts';
 import { HOTKEY, isHotkey } from './hotkey.ts';
 import { useLoaded } from './loaded.ts';
-import { OfEach } from './OfEach.tsx';
+import type { Doors } from './Doors.tsx';
 import type { EmbeddedPanel, FloatingPanel, Recording } from './Panel.tsx';
 import { recall, remember } from './memory.ts';
 import { type DevtoolsTheme, Shadow } from './Shadow.tsx';
@@ -82,7 +82,7 @@ export type LoadPanel = () => Promise<{
 }>;
 
 /** Loads the code of the console API. */
-type LoadConsole = () => Promise<typeof Console>;
+type LoadConsole = () => Promise<{ readonly Doors: typeof Doors }>;
 
 /**
  * A button that opens the panel at an edge of the window. While it is closed, nothing of the engine is read, unless a person
@@ -94,9 +94,8 @@ export function floatingDevtools(
 ): FunctionComponent<ContextDevtoolsProps> {
   return function ContextDevtools(props) {
     return (
-      <Guest>
+      <Guest {...props} load={loadConsole}>
         <Launcher {...props} load={load} />
-        <Asked {...props} load={loadConsole} />
       </Guest>
     );
   };
@@ -109,47 +108,43 @@ export function embeddedDevtools(
 ): FunctionComponent<ContextDevtoolsPanelProps> {
   return function ContextDevtoolsPanel(props) {
     return (
-      <Guest>
+      <Guest {...props} load={loadConsole}>
         <Embedded {...props} load={load} />
-        <Asked {...props} load={loadConsole} />
       </Guest>
     );
   };
 }
 
 /** Renders nothing on a server, and nothing after an error. */
-function Guest({ children }: { readonly children: ReactNode }): ReactNode {
-  return useIsClient() ? <Guard renderFailure={() => null}>{children}</Guard> : null;
-}
-
-interface AskedProps extends Pick<ContextDevtoolsPanelProps, 'engine' | 'engines'> {
-  readonly load: LoadConsole | undefined;
-}
-
-/** Gives the page's console access to the engines; nothing without an engine. */
-function Asked({ engine, engines, load }: AskedProps): ReactNode {
-  if (!load) return null;
+function Guest({ load, engine, engines, children }: GuestProps): ReactNode {
+  if (!useIsClient()) return null;
   return (
-    <Guard renderFailure={() => null}>
-      <OfEach engine={engine} engines={engines}>
-        {(one, key) => <Door key={key} engine={one} load={load} />}
-      </OfEach>
-    </Guard>
+    <>
+      <Guard renderFailure={nothing}>{children}</Guard>
+      <Guard renderFailure={nothing}>{load && <Console {...{ load, engine, engines }} />}</Guard>
+    </>
   );
 }
 
-function Door({ engine, load }: { readonly engine: ContextEngine; readonly load: LoadConsole }): ReactNode {
-  useEffect(() => {
-    const mounted = new AbortController();
-    void open(engine, load, mounted.signal);
-    return () => mounted.abort();
-  }, [engine, load]);
+interface GuestProps {
+  readonly engine?: ContextEngine | undefined;
+  readonly engines?: readonly ContextEngine[] | undefined;
+  readonly load: LoadConsole | undefined;
+  readonly children: ReactNode;
+}
+
+function nothing(): ReactNode {
   return null;
 }
 
-async function open(engine: ContextEngine, load: LoadConsole, signal: AbortSignal): Promise<void> {
-  const { openConsole } = await load();
-  if (!signal.aborted) signal.addEventListener('abort', openConsole(engine));
+/** Gives the page's console access to the engines; nothing without an engine. */
+function Console({
+  load,
+  engine,
+  engines,
+}: Omit<GuestProps, 'children'> & { readonly load: LoadConsole }): ReactNode {
+  const { value } = useLoaded(load, true);
+  return value && <value.Doors engine={engine} engines={engines} />;
 }
 
 /** False on the server and while its HTML is hydrated. */
@@ -179,7 +174,6 @@ function Launcher({
   onOpenChange,
   ...shown
 }: ContextDevtoolsProps & Loading): ReactNode {
-  const { theme, styleNonce } = shown;
   const [isOpen, setIsOpen] = useState(() => recall().isOpen ?? initialIsOpen);
   const [isAsked, setIsAsked] = useState(false);
   const button = useRef<HTMLButtonElement>(null);
@@ -206,36 +200,25 @@ function Launcher({
     return () => removeEventListener('keydown', onKey);
   });
   const opener = (
-    <Shadow
-      css={buttonCss}
-      nonce={styleNonce}
-      theme={theme}
-      host={hostOf(buttonPosition)}
-      className={isOpen ? 'hidden' : ''}
-    >
-      <button
-        ref={button}
-        aria-label="Open contextree devtools"
-        title="contextree"
-        onClick={() => show(true)}
-        // Key events in here do not leave the shadow root, and the button has the focus after the panel was closed.
-        onKeyDown={({ nativeEvent }) => onKey(nativeEvent)}
-      >
-        <svg
-          width="20"
-          height="20"
-          viewBox="0 0 20 20"
-          fill="none"
-          stroke="currentColor"
-          strokeWidth="2"
-          aria-hidden="true"
+    <Shadow theme={shown.theme} host={hostOf(buttonPosition)}>
+      {() => (
+        <button
+          ref={button}
+          aria-label="Open contextree devtools"
+          title="contextree"
+          style={{ ...buttonStyle, visibility: isOpen ? 'hidden' : 'visible' }}
+          onClick={() => show(true)}
+          // Key events in here do not leave the shadow root, and the button has the focus after the panel was closed.
+          onKeyDown={({ nativeEvent }) => onKey(nativeEvent)}
         >
-          <path d="M5 6v8M5 12c0-4 10-2 10-6" />
-          <circle cx="5" cy="4" r="2" />
-          <circle cx="5" cy="16" r="2" />
-          <circle cx="15" cy="4" r="2" />
-        </svg>
-      </button>
+          <svg width="20" height="20" fill="none" stroke="currentColor" strokeWidth="2" aria-hidden="true">
+            <path d="M5 6v8M5 12c0-4 10-2 10-6" />
+            <circle cx="5" cy="4" r="2" />
+            <circle cx="5" cy="16" r="2" />
+            <circle cx="15" cy="4" r="2" />
+          </svg>
+        </button>
+      )}
     </Shadow>
   );
   const panel = isOpen && loaded && (
@@ -266,7 +249,16 @@ function hostOf(position: DevtoolsButtonPosition): string {
   return `position:fixed!important;z-index:2147482999!important;${sides.join('')}`;
 }
 
-const buttonCss = `.hidden{visibility:hidden}
-button{display:grid;place-items:center;width:44px;height:44px;margin:0;padding:0;border-radius:22px;cursor:pointer;
-color:light-dark(#265,#8ca);background:light-dark(#fff,#111);border:1px solid light-dark(#889,#778)}
-button:focus-visible{outline:2px solid;outline-offset:2px}`;
+/** Without a style sheet, which a page's policy may refuse. */
+const buttonStyle: CSSProperties = {
+  display: 'grid',
+  placeItems: 'center',
+  width: 44,
+  height: 44,
+  padding: 0,
+  borderRadius: 22,
+  cursor: 'pointer',
+  color: 'light-dark(#265,#8ca)',
+  background: 'light-dark(#fff,#111)',
+  border: '1px solid light-dark(#889,#778)',
+};

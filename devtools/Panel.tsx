@@ -6,7 +6,8 @@ import type { DevtoolsPosition, Insets } from './dock.ts';
 import { isHotkey } from './hotkey.ts';
 import { Menu } from './Menu.tsx';
 import { OfEach } from './OfEach.tsx';
-import { type DevtoolsTheme, Shadow } from './Shadow.tsx';
+import type { DevtoolsTheme } from './Shadow.tsx';
+import { Styled } from './Styled.tsx';
 import { panelCss } from './theme.ts';
 import type { ViewProps } from './view.ts';
 import { Views } from './Views.tsx';
@@ -64,7 +65,7 @@ export function FloatingPanel(props: FloatingProps): ReactNode {
 export function EmbeddedPanel(props: PanelProps): ReactNode {
   const [css] = useState(panelCss);
   return (
-    <Shadow
+    <Styled
       css={css}
       nonce={props.styleNonce}
       theme={props.theme}
@@ -74,7 +75,7 @@ export function EmbeddedPanel(props: PanelProps): ReactNode {
       <section className="panel" aria-label="contextree devtools">
         <Views {...props} />
       </section>
-    </Shadow>
+    </Styled>
   );
 }
 

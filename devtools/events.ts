@@ -2,7 +2,7 @@ import type { ContextEngine, ContextEvent } from 'contextree';
 import { useCallback, useSyncExternalStore } from 'react';
 import { Followed, perEngine } from './followed.ts';
 import { byFrame } from './follow.ts';
-import { useShownIn } from './Shadow.tsx';
+import { useShownIn } from './Styled.tsx';
 
 /** An event of an engine, numbered in order. */
 export interface Logged {

@@ -1,6 +1,6 @@
 import type { ContextEngine, EngineState } from 'contextree';
 import { startTransition, useEffect, useMemo, useState } from 'react';
-import { useShownIn } from './Shadow.tsx';
+import { useShownIn } from './Styled.tsx';
 
 /**
  * The engine's state, followed while mounted: one subscription, at most one render for each animation frame. It is rendered in

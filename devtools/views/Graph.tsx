@@ -6,7 +6,7 @@ import { counted } from '../figures.ts';
 import { type GraphModel, graphModel } from '../graphRows.ts';
 import { recall } from '../memory.ts';
 import { useNarrow } from '../narrow.ts';
-import { useShownIn } from '../Shadow.tsx';
+import { useShownIn } from '../Styled.tsx';
 import { unread } from '../unread.tsx';
 import type { ViewProps } from '../view.ts';
 import type { Wanted } from '../wanted.ts';

@@ -11,7 +11,7 @@ import { useAnswer } from '../live.tsx';
 import { Menu, type MenuItem } from '../Menu.tsx';
 import { textOf } from '../messageText.ts';
 import { readMessage } from '../readMessage.ts';
-import { useShownIn } from '../Shadow.tsx';
+import { useShownIn } from '../Styled.tsx';
 import type { ViewProps } from '../view.ts';
 import { EditBranch } from './EditBranch.tsx';
 import { holdersOf, nodeFacts } from './NodeFacts.tsx';

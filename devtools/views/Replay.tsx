@@ -8,7 +8,7 @@ import { instead, useAnswer } from '../live.tsx';
 import { requestAt } from '../promptAt.ts';
 import { partsAfter } from '../replayed.ts';
 import { type RecordedRequest, useRequests } from '../requests.ts';
-import { useShownIn } from '../Shadow.tsx';
+import { useShownIn } from '../Styled.tsx';
 import { Part } from './Parts.tsx';
 
 /** The paces of a replay. */

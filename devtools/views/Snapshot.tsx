@@ -6,7 +6,7 @@ import { download } from '../download.ts';
 import { logOf } from '../events.ts';
 import { Check, SearchField } from '../kit.tsx';
 import { instead, useAnswer } from '../live.tsx';
-import { useShownIn } from '../Shadow.tsx';
+import { useShownIn } from '../Styled.tsx';
 import { openCopy } from '../sessionCopy.ts';
 import { findRows } from '../treeRows.ts';
 import type { ViewProps } from '../view.ts';

@@ -80,7 +80,7 @@ export async function open(
 /** The insides of the shadow roots of the page. */
 function shadows(): HTMLElement[] {
   return [...document.querySelectorAll('div')].flatMap(
-    (host) => host.shadowRoot?.querySelector<HTMLElement>('.root') ?? [],
+    (host) => host.shadowRoot?.querySelector<HTMLElement>('[lang]') ?? [],
   );
 }
 

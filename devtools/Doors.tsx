@@ -1,0 +1,22 @@
+import { type ContextEngine, useEngine } from 'contextree';
+import { type ReactNode, useEffect } from 'react';
+import { openConsole } from './console.ts';
+
+/** Gives the page's console access to these engines, while mounted. Default: that of the nearest provider. */
+export function Doors({ engine, engines = engine && [engine] }: DoorsProps): ReactNode {
+  return engines ? engines.map((one, i) => <Door key={i} engine={one} />) : <DoorOfProvider />;
+}
+
+interface DoorsProps {
+  readonly engine: ContextEngine | undefined;
+  readonly engines: readonly ContextEngine[] | undefined;
+}
+
+function DoorOfProvider(): ReactNode {
+  return <Door engine={useEngine()} />;
+}
+
+function Door({ engine }: { readonly engine: ContextEngine }): ReactNode {
+  useEffect(() => openConsole(engine), [engine]);
+  return null;
+}
