@@ -9,7 +9,7 @@ export interface RowWindow {
   /** Goes on the element that scrolls. */
   readonly ref: RefObject<HTMLDivElement | null>;
   readonly onScroll: () => void;
-  /** The first row to mount. */
+  /** The first row to mount, a multiple of {@link BLOCK}. */
   readonly first: number;
   /** The row after the last one to mount. */
   readonly end: number;
@@ -19,8 +19,11 @@ export interface RowWindow {
   readonly reveal: (row: number) => void;
 }
 
-/** How many rows are mounted above and below the visible ones, so that scrolling shows no gap. */
+/** How many rows are mounted above and below the visible ones, at least, so that scrolling shows no gap. */
 const MARGIN = 4;
+
+/** How many rows are mounted together: whatever little is rendered, React and the browser take 4 ms for it. */
+export const BLOCK = 8;
 
 /** The height to assume where nothing can be measured, in CSS pixels. */
 const UNMEASURED = 480;
@@ -28,14 +31,14 @@ const UNMEASURED = 480;
 /** The window onto `count` rows of `height` CSS pixels. */
 export function useRowWindow(count: number, height: number): RowWindow {
   const ref = useRef<HTMLDivElement>(null);
-  const [sight, setSight] = useState({ top: 0, page: Math.ceil(UNMEASURED / height) });
+  const [sight, setSight] = useState(() => sightAt(0, Math.ceil(UNMEASURED / height)));
 
   const look = useCallback(() => {
     const element = ref.current;
     if (!element) return;
-    const top = Math.floor(element.scrollTop / height);
     const page = Math.ceil((element.clientHeight || UNMEASURED) / height);
-    setSight((before) => (before.top === top && before.page === page ? before : { top, page }));
+    const next = sightAt(Math.floor(element.scrollTop / height), page);
+    setSight((before) => (isSame(before, next) ? before : next));
   }, [height]);
 
   useLayoutEffect(() => watchSize(ref.current, look), [look]);
@@ -53,9 +56,25 @@ export function useRowWindow(count: number, height: number): RowWindow {
     [height, look],
   );
 
-  const top = Math.min(sight.top, Math.max(0, count - sight.page));
-  const end = Math.min(count, top + sight.page + 1 + MARGIN);
-  return { ref, onScroll: look, first: Math.max(0, top - MARGIN), end, page: sight.page, reveal };
+  // The browser scrolls a list that got shorter after it is rendered.
+  const { first, end, page } = sightAt(Math.min(sight.top, Math.max(0, count - sight.page)), sight.page);
+  return { ref, onScroll: look, first, end: Math.min(count, end), page, reveal };
+}
+
+/** What is seen of a list, and the rows to mount for that. */
+interface Sight extends Pick<RowWindow, 'first' | 'end' | 'page'> {
+  /** A row that was on top with these rows mounted. */
+  readonly top: number;
+}
+
+function sightAt(top: number, page: number): Sight {
+  const first = Math.floor(Math.max(0, top - MARGIN) / BLOCK) * BLOCK;
+  const end = Math.ceil((top + page + 1 + MARGIN) / BLOCK) * BLOCK;
+  return { top, page, first, end };
+}
+
+function isSame(a: Sight, b: Sight): boolean {
+  return a.first === b.first && a.end === b.end && a.page === b.page;
 }
 
 /** The row that a key leads to; undefined for keys that don't move. */

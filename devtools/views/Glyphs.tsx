@@ -22,14 +22,16 @@ export function glyphsOf(
   const x = laneX(lanes.lane[node] as number);
   const own = colour[node] as number;
   const next = lanes.next[node] as number;
-  const onwards = `M${x} ${middle}V${height}`;
+  const [arriving, onwards] = [arrival(model, node, middle), `M${x} ${middle}V${height}`];
+  const isOneLine = !isFolded && next >= 0 && colour[next] === own;
   return (
     <svg width={x + 10} height={height} aria-hidden="true">
       {passingColours(model, node).map((passing, left) => (
         <g key={left}>{lineOf(passing, `M${laneX(left)} 0V${height}`)}</g>
       ))}
-      {lineOf(own, arrival(model, node, middle))}
-      {isFolded ? lineOf(own, onwards, '2 2') : next >= 0 && lineOf(colour[next] as number, onwards)}
+      {lineOf(own, isOneLine ? arriving + onwards : arriving)}
+      {isFolded && lineOf(own, onwards, '2 2')}
+      {!isFolded && next >= 0 && !isOneLine && lineOf(colour[next] as number, onwards)}
       {dotOf(x, middle, isCheckpoint ? 'checkpoint' : model.nodes[node]?.role, branchColour(own))}
     </svg>
   );

@@ -47,7 +47,7 @@ export function Row(props: RowProps): ReactNode {
       {glyphsOf(model, node, box.style.height, fold === 'folded', checkpoints.length > 0)}
       <span role="gridcell" className="message">
         {fold !== 'none' && foldButton(fold === 'open', hidden)}
-        <span className="unseen">{role}: </span>
+        <span className="unseen">{`${role}: `}</span>
         {previewOf(message, engine.message(key)?.parts)}
         {state && <span className={`state ${state.replaceAll(' ', '-')}`}>{state}</span>}
       </span>
@@ -142,6 +142,7 @@ function pointOf({ id, name }: CheckpointInfo): ReactNode {
 const LABELS = 3;
 
 function headsOf(of: RowProps['branches'], branches: RowProps['branches']): ReactNode {
+  if (of.length === 0) return null;
   const rest = of.length - LABELS;
   return (
     <>

@@ -1,6 +1,6 @@
 import { type KeyboardEvent, memo, type MouseEvent, type ReactNode, useEffect, useId, useRef } from 'react';
 import { useRowHeight } from '../rowHeight.ts';
-import { rowAfterKey, useRowWindow } from '../windowing.ts';
+import { BLOCK, rowAfterKey, useRowWindow } from '../windowing.ts';
 
 /** A list with one Tab stop, in which the arrows move a cursor; only visible rows are mounted. */
 export function Rows(props: RowsProps): ReactNode {
@@ -44,26 +44,33 @@ export function Rows(props: RowsProps): ReactNode {
       onClick={onPick}
     >
       <div role="presentation" style={{ height: count * height }}>
-        {Array.from({ length: end - first }, (_, i) => (
-          <Placed key={first + i} row={first + i} {...{ idPrefix, height }} render={props.children} />
-        ))}
+        {Array.from({ length: Math.ceil((end - first) / BLOCK) }, (_, i) => {
+          const from = first + i * BLOCK;
+          const to = Math.min(from + BLOCK, end);
+          return <Block key={from} {...{ from, to, idPrefix, height }} render={props.children} />;
+        })}
       </div>
     </div>
   );
 }
 
-/** A row at its place: rendered again when the list is, not when the list is scrolled. */
-const Placed = /* @__PURE__ */ memo(function Placed({
-  row,
+/** Some rows at their places: rendered again when the list is, not when the list is scrolled. */
+const Block = /* @__PURE__ */ memo(function Block({
+  from,
+  to,
   idPrefix,
   height,
   render,
-}: PlacedProps): ReactNode {
-  return render(row, { id: `${idPrefix}${row}`, 'data-row': row, style: { top: row * height, height } });
+}: BlockProps): ReactNode {
+  return Array.from({ length: to - from }, (_, i) => {
+    const row = from + i;
+    return render(row, { id: `${idPrefix}${row}`, 'data-row': row, style: { top: row * height, height } });
+  });
 });
 
-interface PlacedProps {
-  readonly row: number;
+interface BlockProps {
+  readonly from: number;
+  readonly to: number;
   readonly idPrefix: string;
   readonly height: number;
   readonly render: RowsProps['children'];
