@@ -67,6 +67,8 @@ describe('parentIndices', () => {
       { key: 'c', parentKey: 'gone' },
     ];
     expect([...parentIndices(nodes, new Places(nodes))]).toEqual([-1, 0, -1]);
+    const places = new Places(nodes, ['b', 'unknown']);
+    expect(['a', 'b', 'c', 'gone', 'unknown', null].map((key) => places.of(key))).toEqual([0, 1, 2, undefined, undefined, undefined]);
   });
 });
 

@@ -1,10 +1,20 @@
+import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { Branches } from '../../src/graph/branches.ts';
-import { NO_GROWTH, type ChatValue } from '../../src/graph/graph.ts';
-import { recordsOf } from '../../src/graph/join.ts';
+import {
+  compareAt,
+  eachRecord,
+  isVisible,
+  NO_GROWTH,
+  upward,
+  type ChatValue,
+} from '../../src/graph/graph.ts';
+import { join, recordsOf } from '../../src/graph/join.ts';
 import { markId } from '../../src/graph/marks.ts';
 import { graphData, graphNodes } from '../../src/graph/graphData.ts';
+import type { GraphNode } from '../../src/graph/visualize.ts';
 import { unreachedEnds, verify, verifyBodies, type Finding } from '../../src/graph/verify.ts';
+import { forAll } from '../support/campaign.ts';
 import { deleted, joined, records, reserved, said, takenBack } from '../support/records.ts';
 
 const graphOf = (chat: ChatValue, checkpoints: { name: string; key: string }[] = []) => {
@@ -64,6 +74,33 @@ describe('a graph for people', () => {
     const next = graphNodes(more, NO_GROWTH, nodes);
     expect(next.map(({ key }) => key)).toEqual(['q1', 'q3', 'a4', 'b4', 'a6']);
     expect(next.filter((node) => nodes.includes(node))).toEqual(nodes);
+  });
+
+  it('is the same whatever graph was made before, for any messages in any order', () => {
+    const one = fc.record({
+      name: fc.nat(9),
+      parent: fc.option(fc.nat(9)),
+      at: fc.integer({ min: 1, max: 4 }),
+      make: fc.constantFrom(said, reserved, takenBack),
+    });
+    forAll(fc.array(fc.array(one, { maxLength: 6 }), { maxLength: 4 }), 300, (steps) => {
+      const grown = joined();
+      let before: readonly GraphNode[] = [];
+      for (const step of steps) {
+        const key = (name: number | null): string | null => (name === null ? null : `a${name}`);
+        const own = step.map(({ name, parent, make, at }) => ({ ...make(`a${name}`, key(parent)), at }));
+        join(grown, records(own, {}));
+        before = graphNodes(grown, NO_GROWTH, before);
+        expect(before).toEqual(graphNodes(grown, NO_GROWTH));
+        const shown = [...eachRecord(grown)].filter((record) => isVisible(record)).toSorted(compareAt);
+        expect(before.map((node) => [node.key, node.parentKey])).toEqual(
+          shown.map((record) => {
+            const [, ...above] = upward(grown, record.key);
+            return [record.key, above.find((other) => isVisible(other))?.key ?? null];
+          }),
+        );
+      }
+    });
   });
 });
 
