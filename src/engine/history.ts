@@ -117,7 +117,7 @@ export class History {
       const local = (): LocalRecords => ({ [OPERATION + entry.id]: next });
       const show = (): void => {
         view.sync();
-        const handle = this.#branchAt(target, entry, state);
+        const handle = this.#branchAt(target, entry);
         if ((entry.isSwitch || isShown) && handle) view.show(handle.id);
       };
       const written = this.#writer.commit({ marks, local, show });
@@ -135,15 +135,13 @@ export class History {
     return replica.mark(id, isDeletion ? { ...value, at: replica.now() } : value, chat);
   }
 
-  /** The branch to show: the operation's where that comes back, another branch where it is deleted. */
-  #branchAt(target: string | null, { kind, undo }: Entry, state: Entry['state']): Handle | undefined {
+  /** The branch to show: the operation's if it is there and ends at the target, else another one that does. */
+  #branchAt(target: string | null, { undo }: Entry): Handle | undefined {
     if (target === null) return undefined;
     const { view } = this.#writer;
-    const own = recordOf(undo[0]?.id ?? '');
-    const comesBack = state === (kind === 'delete-branch' ? 'undone' : 'done');
+    const own = new Set(undo.flatMap(({ id }) => recordOf(id) ?? []));
     const ending = view.live.filter((handle) => handle.key === target);
-    const fits = ending.find(({ record }) => (record === own) === comesBack);
-    return fits ?? ending[0] ?? view.lastUsedWith(target);
+    return ending.find(({ record }) => own.has(record ?? '')) ?? ending[0] ?? view.lastUsedWith(target);
   }
 
   /** Whether another tab changed one of the operation's marks last. */
