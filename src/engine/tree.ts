@@ -251,19 +251,17 @@ export class Tree {
     const { replica } = this.#writer;
     const { chat } = replica.record(parent) as MessageRecord;
     const [id, now] = [createId(), replica.now()];
-    const own: NameValue = { name, ...(isNamed ? { isOwn: true } : {}) };
+    const value: NameValue = { name, ...(isNamed ? { isOwn: true } : {}) };
+    const named = replica.mark(markId.name(id, parent), value, chat);
     const [standIn, longer] = [markId.deletion(id, parent), markId.deletion(record, end)];
     return {
       ends: [{ id, at, createdAt, chat, keys: [parent] }],
       marks: [
-        replica.mark(markId.name(id, parent), own, chat),
+        named,
         replica.mark(standIn, { on: true, at: now }, chat),
         replica.mark(longer, { on: false, at: now }, chat),
       ],
-      undo: [
-        { id: longer, chat, value: { on: true } },
-        { id: standIn, chat, value: { on: false } },
-      ],
+      undo: [{ id: longer, chat, value: { on: true } }, { id: standIn, chat, value: { on: false } }, named],
     };
   }
 

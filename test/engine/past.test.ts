@@ -106,6 +106,22 @@ describe('the graph as it was', () => {
     expect(await told(engine, now(engine))).toMatchObject({ checkpoints: ['theirs:a1'] });
   });
 
+  test('is not partial where messages that were added to a renamed branch were taken back', async () => {
+    const engine = engineOn();
+    await say(engine, 'q1', 'a1');
+    await engine.rewind('a1');
+    await engine.renameBranch('main-v2', 'aside');
+    const renamed = now(engine);
+    const messages = [{ id: 'q2', role: 'user' as const, parts: [{ type: 'text' as const, text: 'q2' }] }];
+    await engine.add(messages, { parentId: 'a1', branch: 'aside' });
+    await engine.undo();
+    expect(await told(engine)).toMatchObject({ branches: ['main:a1', 'aside:a1*'] });
+    expect(await engine.graph({ at: renamed })).toMatchObject({ isPartial: false });
+    await engine.redo();
+    expect(await told(engine)).toMatchObject({ branches: ['main:a1', 'aside:q2*'] });
+    expect(await engine.graph({ at: renamed })).toMatchObject({ isPartial: false });
+  });
+
   test('is empty before the first message, and in a chat that nothing was said in', async () => {
     const engine = engineOn();
     expect(await engine.graph({ at: Date.now() })).toMatchObject({ nodes: [], branches: [] });
