@@ -9,7 +9,7 @@ export interface RowWindow {
   /** Goes on the element that scrolls. */
   readonly ref: RefObject<HTMLDivElement | null>;
   readonly onScroll: () => void;
-  /** The first row to mount, a multiple of {@link BLOCK}. */
+  /** The first row to mount. */
   readonly first: number;
   /** The row after the last one to mount. */
   readonly end: number;
@@ -23,7 +23,7 @@ export interface RowWindow {
 const MARGIN = 4;
 
 /** How many rows are mounted together: whatever little is rendered, React and the browser take 4 ms for it. */
-export const BLOCK = 8;
+const BLOCK = 8;
 
 /** The height to assume where nothing can be measured, in CSS pixels. */
 const UNMEASURED = 480;

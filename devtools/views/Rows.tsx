@@ -1,13 +1,29 @@
-import { type KeyboardEvent, memo, type MouseEvent, type ReactNode, useEffect, useId, useRef } from 'react';
+import {
+  type KeyboardEvent,
+  type MouseEvent,
+  type ReactNode,
+  useEffect,
+  useId,
+  useMemo,
+  useRef,
+} from 'react';
 import { useRowHeight } from '../rowHeight.ts';
-import { BLOCK, rowAfterKey, useRowWindow } from '../windowing.ts';
+import { rowAfterKey, useRowWindow } from '../windowing.ts';
 
 /** A list with one Tab stop, in which the arrows move a cursor; only visible rows are mounted. */
 export function Rows(props: RowsProps): ReactNode {
-  const { role, count, cursor, followed, takesFocus } = props;
+  const { role, count, cursor, followed, takesFocus, children } = props;
   const idPrefix = useId();
   const height = useRowHeight();
   const { ref, onScroll, first, end, page, reveal } = useRowWindow(count, height);
+  // The elements are made anew when the list is, not when it is scrolled.
+  const rowAt = useMemo(
+    () =>
+      madeOnce((row) =>
+        children(row, { id: `${idPrefix}${row}`, 'data-row': row, style: { top: row * height, height } }),
+      ),
+    [children, idPrefix, height],
+  );
   const before = useRef<unknown>(undefined);
   useEffect(() => {
     if (before.current !== followed && cursor >= 0) reveal(cursor);
@@ -44,37 +60,24 @@ export function Rows(props: RowsProps): ReactNode {
       onClick={onPick}
     >
       <div role="presentation" style={{ height: count * height }}>
-        {Array.from({ length: Math.ceil((end - first) / BLOCK) }, (_, i) => {
-          const from = first + i * BLOCK;
-          const to = Math.min(from + BLOCK, end);
-          return <Block key={from} {...{ from, to, idPrefix, height }} render={props.children} />;
-        })}
+        {Array.from({ length: end - first }, (_, i) => rowAt(first + i))}
       </div>
     </div>
   );
 }
 
-/** Some rows at their places: rendered again when the list is, not when the list is scrolled. */
-const Block = /* @__PURE__ */ memo(function Block({
-  from,
-  to,
-  idPrefix,
-  height,
-  render,
-}: BlockProps): ReactNode {
-  return Array.from({ length: to - from }, (_, i) => {
-    const row = from + i;
-    return render(row, { id: `${idPrefix}${row}`, 'data-row': row, style: { top: row * height, height } });
-  });
-});
-
-interface BlockProps {
-  readonly from: number;
-  readonly to: number;
-  readonly idPrefix: string;
-  readonly height: number;
-  readonly render: RowsProps['children'];
+/** Makes an element for each row once: React does not render the same element again. */
+function madeOnce(make: (row: number) => ReactNode): (row: number) => ReactNode {
+  const made = new Map<number, ReactNode>();
+  return (row) => {
+    if (made.size > KEPT) made.clear();
+    if (!made.has(row)) made.set(row, make(row));
+    return made.get(row);
+  };
 }
+
+/** How many elements are kept, of a list that may be scrolled through 100,000 rows. */
+const KEPT = 1000;
 
 /** Props of the element of a row: where it stands. */
 export interface RowBox {
@@ -101,6 +104,6 @@ interface RowsProps {
   readonly onClick: (row: number, target: Element) => void;
   /** Whether the list takes the focus. */
   readonly takesFocus?: boolean | undefined;
-  /** Renders a row. */
+  /** Renders a row, with a key. */
   readonly children: (row: number, box: RowBox) => ReactNode;
 }

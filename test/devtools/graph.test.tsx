@@ -1,7 +1,20 @@
 import { act, fireEvent, within } from '@testing-library/react';
 import type { ContextEngine } from 'contextree';
 import { describe, expect, it, vi } from 'vitest';
-import { chat, eventually, findPanel, open, panel, press, row, rows, say, show, type } from './room.tsx';
+import {
+  chat,
+  eventually,
+  findPanel,
+  focused,
+  open,
+  panel,
+  press,
+  row,
+  rows,
+  say,
+  show,
+  type,
+} from './room.tsx';
 
 /** q1 > a1 > q2 > a2 on main, q1 > a1 > q3 > a3 on main-v2, which is active. */
 async function forked(): Promise<ContextEngine> {
@@ -142,6 +155,24 @@ describe('the graph', () => {
     await press(panel().getByRole('tab', { name: 'Graph' }));
     await eventually(() => expect(grid().scrollTop).toBeGreaterThan(0));
     expect(grid().getAttribute('aria-activedescendant')).not.toBeNull();
+  });
+
+  it('keeps what is typed for a checkpoint when a row comes above', async () => {
+    const engine = await chat('q1', 'a1', 'q2', 'a2');
+    await act(() => engine.rewind('a1'));
+    await say(engine, 'q3', 'a3', 'q4', 'a4', 'q5', 'a5');
+    await open(engine);
+    await eventually(() => panel().getByRole('searchbox'));
+    // The eighth row becomes the ninth.
+    await type(grid(), 'Home', ...Array.from({ length: 7 }, () => 'ArrowDown'), 'c');
+    const field = panel().getByRole<HTMLInputElement>('textbox', { name: 'Name of the checkpoint' });
+    fireEvent.change(field, { target: { value: 'Half a na' } });
+    const late = { id: 'q6', role: 'user' as const, parts: [{ type: 'text' as const, text: 'q6' }] };
+    await act(() => engine.add([late], { parentId: 'a2' }));
+    await eventually(() => expect(rows().findIndex((words) => words.includes('a4'))).toBe(8));
+    expect(row('a4').contains(field)).toBe(true);
+    expect(field.value).toBe('Half a na');
+    expect(focused()).toBe(field);
   });
 
   it('says why a message could not be checked out', async () => {
