@@ -19,11 +19,11 @@ export function GraphList(props: GraphListProps): ReactNode {
     [engine, model, hereKey, revision],
   );
 
-  const shownRow = (key: string | undefined): number => {
-    const node = model.places.of(key) ?? model.lanes.order[0] ?? 0;
-    return rowOf[shownFor(model, choices, node)] ?? 0;
-  };
-  const cursor = shownRow(selected ?? hereKey);
+  // An answer without content has no row yet; then its question stands for it.
+  const question = engine.node(hereKey ?? '')?.parentKey;
+  const { places, lanes } = model;
+  const at = places.of(selected ?? hereKey) ?? places.of(question) ?? lanes.order[0] ?? 0;
+  const cursor = rowOf[shownFor(model, choices, at)] ?? 0;
 
   const keyAtRow = (row: number): string => model.nodes[rows[row] ?? 0]?.key ?? '';
   const moveTo = (row: number): void => onSelect(keyAtRow(row));
@@ -63,7 +63,7 @@ export function GraphList(props: GraphListProps): ReactNode {
         label="Messages of the chat"
         count={rows.length}
         cursor={cursor}
-        followed={selected ?? hereKey}
+        followed={model.nodes[at]?.key}
         onMove={moveTo}
         onKey={onKey}
         onClick={onClick}

@@ -144,6 +144,22 @@ describe('the graph', () => {
     expect(cursor()).toContain('q0');
   });
 
+  it('stays at a question until its answer has words, and goes on to the answer then', async () => {
+    const engine = await chat(...Array.from({ length: 100 }, (_, i) => `q${i}`));
+    await open(engine);
+    const said = (id: string, role: 'user' | 'assistant') => ({
+      id,
+      role,
+      parts: [{ type: 'text' as const, text: id }],
+    });
+    const answer = await act(() => engine.ask(said('asked', 'user')));
+    await eventually(() => expect(cursor()).toContain('asked'));
+    expect(rows().at(-1)).toContain('asked');
+    await act(() => engine.updateMessage(answer, said(answer, 'assistant'), 'streaming'));
+    await eventually(() => expect(cursor()).toContain(`assistant: ${answer}`));
+    expect(rows().at(-1)).toContain('growing');
+  });
+
   it('shows the selected row again after a message was read, or another view', async () => {
     const ids = Array.from({ length: 60 }, (_, i) => `${i % 2 === 0 ? 'q' : 'a'}${i}`);
     await open(await chat(...ids));
