@@ -16,7 +16,7 @@ export function Row(props: RowProps): ReactNode {
   const isHere = key === headKey;
   // Nearly every message is the only one of its kind, and the engine need not look.
   const { index, keys } = isOnlyChild(model, node) ? ALONE : engine.siblings(key);
-  const isVersion = keys.length > 1;
+  const isVersion = keys.length > 1 && index >= 0;
   const state = rowState(moment, node);
   const lane = model.lanes.lane[node] as number;
   const heads = fold === 'folded' ? headsWithin(model, node) : (model.heads.get(node) ?? []);

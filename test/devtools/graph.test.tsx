@@ -44,6 +44,21 @@ describe('the graph', () => {
     expect(panel().getByText('6 messages - 2 branches')).toBeTruthy();
   });
 
+  it('counts the versions of a message, of which one on a deleted branch is none', async () => {
+    const engine = await forked();
+    await act(() => engine.rewind('a1'));
+    await say(engine, 'q4');
+    await open(engine);
+    const places = (): string[] =>
+      ['q2', 'q3', 'q4', 'a1'].map((id) => {
+        const [position, count] = ['aria-posinset', 'aria-setsize'].map((name) => row(id).getAttribute(name));
+        return `${position}/${count}`;
+      });
+    expect(places()).toEqual(['1/3', '2/3', '3/3', 'null/null']);
+    await act(() => engine.deleteBranch('main'));
+    await eventually(() => expect(places()).toEqual(['null/null', '1/2', '2/2', 'null/null']));
+  });
+
   it('calls a branch on which nothing was said a new one, as its name says nothing', async () => {
     const engine = await forked();
     await engine.rewind('a1');
