@@ -3,7 +3,7 @@ import { ContextDevtools } from 'contextree/devtools';
 import { contextreePlugin } from 'contextree/devtools/tanstack';
 import { describe, expect, it } from 'vitest';
 import type { ContextreeConsole } from '../../devtools/console.ts';
-import { App, chat, eventually, findPanel, rows, say, SECRET, show } from './room.tsx';
+import { App, chat, eventually, findPanel, rows, say, SECRET, settle, show } from './room.tsx';
 
 const asked = (): ContextreeConsole | undefined =>
   (globalThis as Record<string, unknown>)['__CONTEXTREE__'] as ContextreeConsole | undefined;
@@ -66,6 +66,13 @@ describe('the console of the page', () => {
     await expect(page.graph({ chatId: 'third' })).rejects.toThrow(
       'There is no chat "third" here. These are: c, second.',
     );
+  });
+
+  it('comes with the engine, where that is made later than the devtools', async () => {
+    const { rerender } = render(<ContextDevtools />);
+    await settle();
+    rerender(<ContextDevtools engine={await chat('q1')} />);
+    expect(await (await answering()).graph()).toMatchObject({ nodes: [{ id: 'q1' }] });
   });
 
   it('asks nobody where there is no engine, and the app goes on', () => {
