@@ -61,10 +61,12 @@ export function graphNodes(
     const parentId = parent ? idOf(parent.record, growingOf) : null;
     const parentKey = parent?.record.key ?? null;
     let known = before[next];
-    while (known && known.at < record.at) known = before[(next += 1)];
+    while (known && compareAt(known, record) < 0) known = before[(next += 1)];
     if (
       known?.key === record.key &&
       known.at === record.at &&
+      known.createdAt === record.createdAt &&
+      known.role === record.role &&
       known.id === id &&
       known.content === preview &&
       known.parentKey === parentKey &&

@@ -76,6 +76,22 @@ describe('a graph for people', () => {
     expect(next.filter((node) => nodes.includes(node))).toEqual(nodes);
   });
 
+  it('keeps what is equal beside a change, also where two messages have one moment', () => {
+    const two = joined(
+      records(
+        [said('a1', null), said('a2', null)].map((one) => ({ ...one, at: 1 })),
+        {},
+      ),
+    );
+    const nodes = graphNodes(two, NO_GROWTH);
+    const [first, second] = nodes;
+    const place = { ...said('a1', null), at: 1, role: 'assistant', createdAt: 0 };
+    join(two, records([place], {}));
+    const next = graphNodes(two, NO_GROWTH, nodes);
+    expect(next).toEqual([{ ...first, role: 'assistant', createdAt: 0 }, second]);
+    expect(next[1]).toBe(second);
+  });
+
   it('is the same whatever graph was made before, for any messages in any order', () => {
     const one = fc.record({
       name: fc.nat(9),
