@@ -10,13 +10,14 @@ import { type Fold, messageAt, Row } from './GraphRow.tsx';
 export function GraphList(props: GraphListProps): ReactNode {
   const { engine, model, state, selected, onSelect, onRead, onCheckOut, choices, onFold } = props;
   const { onAction, found, marked, naming, columns = [], takesFocus } = props;
-  const { branches, headKey: hereKey, revision } = state;
+  const { branches, headKey: hereKey, revision, loadedFrom } = state;
   const rows = useMemo(() => visibleRows(model, choices), [model, choices]);
   const rowOf = useMemo(() => rowByNode(rows, model.nodes.length), [rows, model]);
   const hits = useMemo(() => found && new Set(found), [found]);
+  // A row says more of a message that is loaded.
   const moment = useMemo(
-    () => ({ engine, model, headKey: hereKey, revision }),
-    [engine, model, hereKey, revision],
+    () => ({ engine, model, headKey: hereKey, revision, loadedFrom }),
+    [engine, model, hereKey, revision, loadedFrom],
   );
 
   // An answer without content has no row yet; then its question stands for it.
@@ -121,7 +122,7 @@ interface GraphListProps {
   readonly engine: ContextEngine;
   readonly model: GraphModel;
   /** The part of the state that rows need, of now or of an earlier time. */
-  readonly state: Pick<EngineState, 'branches' | 'headKey' | 'revision'>;
+  readonly state: Pick<EngineState, 'branches' | 'headKey' | 'revision' | 'loadedFrom'>;
   /** The selected message; undefined while the graph follows what the app shows. */
   readonly selected: string | undefined;
   readonly onSelect: (key: string) => void;

@@ -188,7 +188,7 @@ function Past({ engine, state, past, hereKey, onCheckOut, onRead }: PastProps): 
         <GraphList
           engine={engine}
           model={model}
-          state={{ branches, headKey: hereKey, revision: state.revision }}
+          state={{ ...state, branches, headKey: hereKey }}
           selected={known}
           onSelect={select}
           onRead={(key) => key === known && onRead(key)}

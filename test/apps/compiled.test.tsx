@@ -7,13 +7,15 @@ import {
   useBranches,
   useFragments,
   useMessageBranch,
+  user,
   XmlRenderer,
 } from 'contextree';
 import { BranchPicker, useContextChat } from 'contextree/ai';
+import { ContextDevtoolsPanel } from 'contextree/devtools/production';
 import { StrictMode, type ReactNode } from 'react';
 import { createRoot } from 'react-dom/client';
 import { flushSync } from 'react-dom';
-import { expect, it } from 'vitest';
+import { expect, it, vi } from 'vitest';
 import { useMountedFragments } from '../../src/react/useFragments.ts';
 import { ChatView } from './ChatView.tsx';
 import { App } from './ContextApp.tsx';
@@ -74,3 +76,29 @@ it('lets fragments stand in the order of the page, and follow it', () => {
   flushSync(() => root.unmount());
   expect(prompt()).toBe('');
 });
+
+it('lets a row of the panel say more of a message once that is loaded', async () => {
+  const store = new InMemoryContextStore();
+  const words = 'more words than a graph keeps of each message of a chat, which are fifty';
+  const writing = new ContextEngine({ chatId: 'c', userId: 'me', store });
+  writing.set(...Array.from({ length: 300 }, (_, i) => user(`${i} ${words}`)));
+  await writing.save();
+  const engine = new ContextEngine({ chatId: 'c', userId: 'me', store });
+  const container = document.body.appendChild(document.createElement('div'));
+  const root = createRoot(container);
+  flushSync(() => root.render(<ContextDevtoolsPanel engine={engine} />));
+  const list = await vi.waitUntil(() => findList(container), 15_000);
+  list.scrollTop = 0;
+  list.dispatchEvent(new Event('scroll'));
+  const first = (): string | undefined => list.querySelector('[data-row="0"] .preview')?.textContent;
+  await vi.waitUntil(first, 15_000);
+  expect(first()).not.toContain(words);
+  await engine.loadMore(100);
+  await vi.waitUntil(() => first()?.includes(words), 15_000);
+  root.unmount();
+});
+
+function findList(container: Element): Element | null | undefined {
+  const host = [...container.querySelectorAll('div')].find(({ shadowRoot }) => shadowRoot);
+  return host?.shadowRoot?.querySelector('[role=treegrid]');
+}
