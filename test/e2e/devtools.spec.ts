@@ -168,6 +168,43 @@ test('the devtools cover neither the text box nor Send, in windows of any size a
   }
 });
 
+test('the page has room for the devtools before they are there, and moves nothing when they come back', async ({
+  page,
+}) => {
+  await page.addInitScript(() => {
+    const shifts: number[] = [];
+    Object.assign(globalThis, { shifts });
+    new PerformanceObserver((list) => {
+      for (const entry of list.getEntries())
+        shifts.push((entry as PerformanceEntry & { value: number }).value);
+    }).observe({ type: 'layout-shift', buffered: true });
+  });
+  await page.setViewportSize({ width: 1440, height: 900 });
+  const demo = await Demo.open(page);
+  await demo.ask('What is a graph?');
+  await demo.openDevtools();
+  const panel = page.getByRole('region', { name: 'contextree devtools' });
+  for (const [side, width, height] of [
+    ['Right', 1440, 900],
+    ['Right', 1024, 768],
+    ['Left', 1440, 900],
+    ['Bottom', 1440, 900],
+    ['Top', 1440, 900],
+  ] as const) {
+    await page.setViewportSize({ width: 1440, height: 900 });
+    await panel.getByRole('button', { name: 'Dock and theme' }).click();
+    await panel.getByRole('menuitemradio', { name: side }).click();
+    await page.setViewportSize({ width, height });
+    await page.reload();
+    await expect(demo.assistant.last()).toBeVisible();
+    await panel.getByRole('row').last().waitFor();
+    await demo.idle();
+    const shifts = await page.evaluate(() => (globalThis as unknown as { shifts: number[] }).shifts);
+    const moved = shifts.reduce((sum, value) => sum + value, 0);
+    expect(moved, `${side}, ${width} x ${height}`).toBeLessThan(0.01);
+  }
+});
+
 test('the devtools fold while the focused text box lies under them, until the page makes room', async ({
   page,
 }) => {
