@@ -18,6 +18,7 @@ background:var(--ground);border:1px solid var(--edge);border-radius:4px;box-shad
 .warn,.approval-requested,.chip{color:var(--warn)}
 .bad,.output-error,.output-denied{color:var(--alert);border-color:var(--alert)}
 .facts,.text,.inset,.turn,.form,.part,.rows h2{padding:6px 10px}
+details>.facts{columns:220px;padding:0}
 .facts div{display:flex;gap:6px}
 dt,.group{color:var(--muted)}
 dt{flex:0 0 84px}

@@ -69,7 +69,7 @@ export function Node(props: NodeProps): ReactNode {
         {isEditing && value && (
           <EditBranch message={value} off={off} onSave={save} onClose={() => setEditing(false)} />
         )}
-        {nodeFacts({ node, calls, versions }, value, holders, !onBack)}
+        {nodeFacts({ node, calls, versions }, value, holders)}
         {error && <Alert>The message could not be read: {error.message}</Alert>}
         {value && <div className="bar">{choice(FACES, face, setFace)}</div>}
         {value && shownAs(face, value, calls, moment)}

@@ -10,14 +10,13 @@ import { estimateOf } from '../tokens.ts';
 import { toldIn, type Usage, usageIn } from '../turnCosts.ts';
 
 /**
- * The facts of a message in two columns; a fact that was not reported is shown as "not told", where one would look for it. They
- * are open where there is room for all of them beside the message.
+ * The facts of a message, of which one line tells the most wanted ones: the rest must not push the message's words out of sight.
+ * A fact that was not reported is shown as "not told", where one would look for it.
  */
 export function nodeFacts(
   { node, calls, versions }: KnownNode,
   message: UIMessage | null | undefined,
   holders: Holders,
-  isOpen: boolean,
 ): ReactNode {
   const isTold = node.name === 'assistant' && node.status !== 'streaming';
   const { model, usage } = toldBy(calls, message);
@@ -37,8 +36,6 @@ export function nodeFacts(
     ['Finish', told(last?.finishReason)],
     ['Branches', holders.branches.join(', ') || 'none'],
     ['Checkpoints', holders.checkpoints.join(', ') || undefined],
-  ];
-  const ids: readonly Fact[] = [
     ['Version', `${versions.index + 1} of ${versions.keys.length}`],
     ['Depth', String(node.depth)],
     ['Revision', String(node.rev)],
@@ -47,17 +44,13 @@ export function nodeFacts(
   ];
   return (
     <>
-      <details className="turn" open={isOpen}>
+      <details className="turn">
         <summary>
           {dashed(status, model, usage && `${count(usage.output ?? 0)} out`, last && span(last.ms))}
         </summary>
         {factList(facts)}
       </details>
       {calls.length > 1 && requestsOf(calls)}
-      <details className="turn">
-        <summary>Ids and place</summary>
-        {factList(ids)}
-      </details>
     </>
   );
 }

@@ -205,6 +205,32 @@ test('the page has room for the devtools before they are there, and moves nothin
   }
 });
 
+test('what a message says and its replay are in sight as it is selected, also in a low panel', async ({
+  page,
+}) => {
+  const demo = await Demo.open(page);
+  await demo.ask('What is a graph?');
+  await demo.openDevtools();
+  for (const size of [
+    { width: 1024, height: 768 },
+    { width: 720, height: 450 },
+  ]) {
+    await page.setViewportSize(size);
+    const panel = page.getByRole('region', { name: 'contextree devtools' });
+    await panel.getByRole('row').last().click();
+    const node = panel.getByRole('region', { name: 'Selected message' });
+    await expect(node.getByRole('button', { name: 'Replay' })).toBeInViewport({ ratio: 1 });
+    await expect(node.getByText(/there is more in that/)).toBeInViewport({ ratio: 0.2 });
+    // What is known of it takes the place only of whoever asks for it.
+    await node
+      .getByText(/^complete/)
+      .first()
+      .click();
+    await expect(node.getByText('When', { exact: true })).toBeInViewport();
+    await page.keyboard.press('Escape');
+  }
+});
+
 test('the devtools fold while the focused text box lies under them, until the page makes room', async ({
   page,
 }) => {
