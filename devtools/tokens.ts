@@ -40,18 +40,10 @@ function later(engine: ContextEngine, key: string): Batch['read'] {
 export function estimateOf(message: UIMessage): number {
   let tokens = known.get(message);
   if (tokens === undefined) {
-    tokens = partsOf(message).reduce((sum, part) => sum + estimated(wordsIn(part)), 0);
+    tokens = partsOf(message).reduce((sum, part) => sum + estimateTokens(wordsIn(part)), 0);
     known.set(message, tokens);
   }
   return tokens;
-}
-
-/** How many characters of a part are read: the first ones stand for the rest. */
-const MOST = 100_000;
-
-function estimated(words: string): number {
-  const some = words.slice(0, MOST);
-  return Math.round((estimateTokens(some) * words.length) / Math.max(1, some.length));
 }
 
 function wordsIn(part: UIMessage['parts'][number]): string {

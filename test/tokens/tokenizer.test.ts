@@ -77,6 +77,20 @@ describe('the estimate', () => {
     expect(errors[Math.ceil(errors.length * 0.95) - 1]).toBeLessThanOrEqual(0.3);
   });
 
+  test('of ten megabytes takes as long as that of a tenth of one, and is as near', () => {
+    const pieces = ['english.txt', 'chinese.txt', 'code.py', 'german.txt'].map((name) =>
+      corpus(name).repeat(1e6 / corpus(name).length),
+    );
+    const whole = pieces.join('\n').repeat(3);
+    expect(whole.length).toBeGreaterThan(1e7);
+    const exactly =
+      3 * pieces.reduce((sum, piece) => sum + 10 * estimateTokens(piece.slice(0, piece.length / 10)), 0);
+    expect(Math.abs(estimateTokens(whole) / exactly - 1)).toBeLessThan(0.1);
+    const start = performance.now();
+    for (let i = 0; i < 50; i += 1) estimateTokens(whole);
+    expect(performance.now() - start).toBeLessThan(5000);
+  });
+
   test('of nothing is nothing, of anything at least one', () => {
     expect(estimateTokens('')).toBe(0);
     for (const text of ['a', ' ', '\n', '.', '你', '😀', '\ud800', '\0'])
