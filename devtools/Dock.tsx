@@ -52,6 +52,7 @@ export function Dock({ position, theme, styleNonce, onInsetsChange, children }: 
       ...SIDES.map((label) => ({
         label,
         isChosen: !own.window && place.side === lower(label),
+        off: placeOf(lower(label), chosen, extent).side === lower(label) ? undefined : 'from 1,152 px on',
         run: () => standAt(lower(label)),
       })),
       { label: 'Own window', isChosen: own.window !== null, run: own.open },

@@ -10,7 +10,7 @@ export const viewCss: string = `
 .resizer:hover,.resizer:focus-visible{background:var(--accent)}
 .view .bar{flex-wrap:wrap}
 .bar h2,.bar span.grow{flex:1 1 100px}
-.items{position:absolute;right:0;top:100%;z-index:2;max-height:calc(100cqh - 76px);overflow:auto;padding:6px;
+.items{position:absolute;right:0;top:100%;z-index:2;width:max-content;max-height:calc(100cqh - 76px);overflow:auto;padding:6px;
 background:var(--ground);border:1px solid var(--edge);border-radius:4px;box-shadow:0 0 24px rgb(0 0 0/.18)}
 .items *{display:block;padding:0 8px}
 .items button{width:100%;border:0;text-align:left;white-space:nowrap}

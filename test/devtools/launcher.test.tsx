@@ -172,6 +172,29 @@ describe('its place', () => {
     expect(findPanel()?.closest<HTMLElement>('.root')?.style.colorScheme).toBe('dark');
   });
 
+  it('is not offered where the window has no room, and the menu says from which width on it has', async () => {
+    await open(await chat('q1'));
+    await press(panel().getByRole('button', { name: 'Dock and theme' }));
+    const items = await eventually(() =>
+      panel().getAllByRole('menuitemradio', { name: /Right|Left|Bottom/ }),
+    );
+    expect(items.map(({ textContent }) => textContent)).toEqual([
+      'Right - from 1,152 px on',
+      'Bottom',
+      'Left - from 1,152 px on',
+    ]);
+    expect(items.map((item) => item.getAttribute('aria-disabled'))).toEqual(['true', 'false', 'true']);
+    const { innerWidth } = window;
+    await act(async () => {
+      window.innerWidth = 1152;
+      window.dispatchEvent(new Event('resize'));
+    });
+    expect(items.map(({ textContent }) => textContent)).toEqual(['Right', 'Bottom', 'Left']);
+    await press(items[2] as HTMLElement);
+    expect(insets()[3]).toBe('420px');
+    window.innerWidth = innerWidth;
+  });
+
   it('folds while a focused field of the app is under it, also where it was scrolled to', async () => {
     await open(await chat('q1'), undefined, { position: 'top' });
     const field = document.body.appendChild(document.createElement('input'));
