@@ -60,7 +60,7 @@ export type Insets = Readonly<Record<DevtoolsPosition, number>>;
 /** The panel takes nothing. */
 const NO_INSETS: Insets = { top: 0, right: 0, bottom: 0, left: 0 };
 
-/** How much a panel takes; nothing without a side. */
-export function insetsOf(side?: DevtoolsPosition, size = 0): Insets {
-  return side ? { ...NO_INSETS, [side]: size } : NO_INSETS;
+/** How much a panel takes; nothing without a size. */
+export function insetsOf(side: DevtoolsPosition = 'top', size = 0): Insets {
+  return { ...NO_INSETS, [side]: size };
 }
