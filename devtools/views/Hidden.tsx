@@ -15,6 +15,14 @@ export function hiddenNote({ systemPrompt, messages }: EstimateResult): ReactNod
   );
 }
 
+/** The invisible characters of one part of a message. */
+export function marksIn(
+  message: EstimateResult['messages'][number] | undefined,
+  part: number,
+): readonly HiddenMark[] | undefined {
+  return message?.hidden?.filter((mark) => mark.part === part);
+}
+
 /** A text with a visible mark in place of each invisible character. */
 export function marked(text: string, marks: readonly HiddenMark[] = []): ReactNode {
   return [...marks, undefined].map((mark, i) => {
@@ -31,7 +39,7 @@ export function marked(text: string, marks: readonly HiddenMark[] = []): ReactNo
 
 /** The marks alone, where their places are not those of the shown text. */
 export function chipsOf(marks: readonly HiddenMark[]): ReactNode {
-  return marks.map((mark) => chipOf(mark));
+  return marks.map(chipOf);
 }
 
 function chipOf({ at, name, code }: HiddenMark): ReactNode {

@@ -1,8 +1,8 @@
 import { more } from '../kit.tsx';
 import type { EstimateResult } from 'contextree';
-import type { HiddenMark } from 'contextree/tokens';
 import { type ReactNode, useState } from 'react';
 import type { PromptAnswer } from '../promptAnswer.ts';
+import { marksIn } from './Hidden.tsx';
 import { Part } from './Parts.tsx';
 import { shareOf } from './Size.tsx';
 
@@ -28,7 +28,7 @@ export function Messages({ messages, estimate }: Pick<PromptAnswer, 'messages' |
               {shareAt(estimate, earlier + i)}
             </div>
             {message.parts.map((part, p) => (
-              <Part key={p} part={part} marks={marksIn(estimate, earlier + i, p)} />
+              <Part key={p} part={part} marks={marksIn(estimate.messages[earlier + i], p)} />
             ))}
           </li>
         ))}
@@ -40,8 +40,4 @@ export function Messages({ messages, estimate }: Pick<PromptAnswer, 'messages' |
 function shareAt(estimate: EstimateResult, index: number): ReactNode {
   const message = estimate.messages[index];
   return message && shareOf(message, estimate);
-}
-
-function marksIn(estimate: EstimateResult, message: number, part: number): readonly HiddenMark[] {
-  return estimate.messages[message]?.hidden?.filter((mark) => mark.part === part) ?? [];
 }

@@ -2,7 +2,7 @@ import { Alert } from '../attempt.tsx';
 import { Scroll } from '../kit.tsx';
 import { choice } from './choice.tsx';
 import type { UIMessage } from 'ai';
-import type { CallFacts, ContextEngine, NodeInfo, Versions } from 'contextree';
+import type { CallFacts, ContextEngine, EstimateResult, NodeInfo, Versions } from 'contextree';
 import { type ReactNode, useMemo, useState } from 'react';
 import { branchAt, branchOff } from '../branching.ts';
 import { outcomeOf, writeClipboard } from '../Copy.tsx';
@@ -14,6 +14,7 @@ import { readMessage } from '../readMessage.ts';
 import { useShownIn } from '../Styled.tsx';
 import type { ViewProps } from '../view.ts';
 import { EditBranch } from './EditBranch.tsx';
+import { marksIn } from './Hidden.tsx';
 import { holdersOf, nodeFacts } from './NodeFacts.tsx';
 import { isTool, LongText, Part } from './Parts.tsx';
 import { ReplayOf } from './Replay.tsx';
@@ -34,6 +35,12 @@ export function Node(props: NodeProps): ReactNode {
     [engine, messageKey, since],
   );
   const value = loaded ?? read;
+  // A growing one is shown once a frame, and looked through when it has ended.
+  const whole = node?.status === 'streaming' ? null : value;
+  const { value: size } = useAnswer(
+    () => whole && engine.estimate({ fragments: [], messages: [whole] }),
+    [engine, whole],
+  );
   const { branches, checkpoints } = state;
   const holders = useMemo(
     () => holdersOf(engine, branches, checkpoints, messageKey),
@@ -72,7 +79,7 @@ export function Node(props: NodeProps): ReactNode {
         {nodeFacts({ node, calls, versions }, value, holders)}
         {error && <Alert>The message could not be read: {error.message}</Alert>}
         {value && <div className="bar">{choice(FACES, face, setFace)}</div>}
-        {value && shownAs(face, value, calls, moment)}
+        {value && (face === 'Parts' ? partsOf(value, calls, size) : shownAs(face, value, moment))}
         {value === null && !error && <p className="words">Its content is lost.</p>}
       </Scroll>
     </section>
@@ -115,19 +122,22 @@ const FACES = ['Parts', 'JSON', 'Revisions', 'Replay'] as const;
 
 type Face = (typeof FACES)[number];
 
-function shownAs(face: Face, message: UIMessage, calls: readonly CallFacts[], moment: Moment): ReactNode {
+function shownAs(face: Face, message: UIMessage, moment: Moment): ReactNode {
   if (face === 'JSON')
     return (
       <div className="turn">
         <LongText text={JSON.stringify(message, null, 2)} code />
       </div>
     );
-  if (face === 'Parts') return partsOf(message, calls);
   if (face === 'Replay') return <ReplayOf {...moment} />;
   return <Revisions {...moment} message={message} />;
 }
 
-function partsOf(message: UIMessage, calls: readonly CallFacts[]): ReactNode {
+function partsOf(
+  message: UIMessage,
+  calls: readonly CallFacts[],
+  size: EstimateResult | null | undefined,
+): ReactNode {
   const shown = message.parts.filter((part) => Object(part).type !== 'step-start');
   const tools = shown.filter(isTool);
   const told = calls.flatMap(({ toolMs = [] }) => toolMs);
@@ -137,7 +147,7 @@ function partsOf(message: UIMessage, calls: readonly CallFacts[]): ReactNode {
     const ms = told.length === tools.length ? told[tools.indexOf(part)] : null;
     return (
       <div key={i} className="turn">
-        <Part part={part} ms={ms} />
+        <Part part={part} ms={ms} marks={marksIn(size?.messages[0], message.parts.indexOf(part))} />
       </div>
     );
   });

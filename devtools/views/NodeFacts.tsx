@@ -27,7 +27,6 @@ export function nodeFacts(
   const told = (value: string | undefined): string | undefined => value ?? (isTold ? NOT_TOLD : undefined);
   const facts: readonly Fact[] = [
     ['When', new Date(node.createdAt).toLocaleString()],
-    ['Status', status],
     ['Model', told(model)],
     ['Usage', told(usage && usageIn(usage))],
     ['Estimated', estimated === undefined ? undefined : `~${count(estimated)} tokens`],

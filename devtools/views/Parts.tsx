@@ -10,7 +10,7 @@ type MessagePart = UIMessage['parts'][number];
 
 interface PartProps {
   readonly part: MessagePart;
-  readonly marks?: readonly HiddenMark[];
+  readonly marks?: readonly HiddenMark[] | undefined;
   /** How long the tool ran, in ms; null where that was not reported. Default: not shown. */
   readonly ms?: number | null | undefined;
 }
@@ -26,7 +26,6 @@ export function Part(props: PartProps): ReactNode {
 }
 
 function Drawn({ part, marks = [], ms }: PartProps): ReactNode {
-  if (typeof part !== 'object' || part === null) return labelled('damaged part', code(json(part)));
   switch (part.type) {
     case 'step-start':
       return null;

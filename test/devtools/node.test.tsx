@@ -59,6 +59,25 @@ describe('the selected message', () => {
     expect(commits).toBe(1);
   });
 
+  it('has marks in place of characters that nobody sees, in each of its parts', async () => {
+    await open(
+      await told([
+        { type: 'step-start' },
+        { type: 'reasoning', text: 'thi\u2060nk' },
+        { type: 'text', text: 'a1\u200bx' },
+        { type: 'tool-dice', toolCallId: 't1', state: 'input-available', input: { sides: '\u202e6' } },
+      ]),
+    );
+    const node = await read('a1');
+    const chips = await eventually(() => node.getAllByText(/^U\+/));
+    expect(chips.map(({ title }) => title)).toEqual([
+      'word joiner',
+      'zero width space',
+      'right-to-left override',
+    ]);
+    expect(chips[1]?.closest('.turn')?.textContent).toBe('a1U+200Bx');
+  });
+
   it('is edited as a new branch, without a model, and what is no text stays', async () => {
     const file = { type: 'file' as const, mediaType: 'text/plain', url: 'data:text/plain,hi' };
     const engine = await told([{ type: 'text', text: 'a1' }, file]);
