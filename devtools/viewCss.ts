@@ -88,4 +88,8 @@ textarea{width:100%}
 .kind{color:var(--accent)}
 .detail{flex:none;max-height:30%}
 @container (max-width:640px){.two{flex-flow:column}}
+@container (max-width:400px){
+:nth-child(n+4 of .cell){display:none}
+.columns:has(:nth-child(4))::before{content:"more when wider";margin-right:auto}
+}
 `;

@@ -205,6 +205,45 @@ test('the page has room for the devtools before they are there, and moves nothin
   }
 });
 
+test('each column stands under its heading in a window of any width, which tells where there are more', async ({
+  page,
+}) => {
+  const columns = ['time', 'tokens', 'cost', 'duration', 'model'];
+  await page.addInitScript(
+    (remembered) => {
+      localStorage.setItem('contextree:devtools', remembered);
+    },
+    JSON.stringify({ isOpen: true, columns }),
+  );
+  const demo = await Demo.open(page);
+  await demo.ask('What is a graph?');
+  const panel = page.getByRole('region', { name: 'contextree devtools' });
+  /** The headings that are seen, what stands before them, and how far each is from the cells below it, in pixels. */
+  const look = (): Promise<{ heads: string[]; more: string; apart: number }> =>
+    panel.evaluate((element) => {
+      const seen = [...element.querySelectorAll('.columns .cell')].filter((cell) => cell.checkVisibility());
+      const cells = [...element.querySelectorAll('[role=row]:last-child .cell')];
+      const shown = cells.filter((cell) => cell.checkVisibility());
+      const apart = shown.map((cell, i) => {
+        const [here, above] = [cell, seen[i] as Element].map((one) => one.getBoundingClientRect());
+        return Math.abs((here as DOMRect).right - (above as DOMRect).right);
+      });
+      const { content } = getComputedStyle(element.querySelector('.columns') as Element, '::before');
+      return { heads: seen.map((head) => head.textContent), more: content, apart: Math.max(...apart) };
+    });
+  for (const [width, heads] of [
+    [1440, columns],
+    [500, columns],
+    [320, columns.slice(0, 3)],
+  ] as const) {
+    await page.setViewportSize({ width, height: 740 });
+    await expect.poll(async () => (await look()).heads).toEqual(heads);
+    const { more, apart } = await look();
+    expect(apart, `${width}`).toBeLessThanOrEqual(1);
+    expect(more).toBe(width < 400 ? '"more when wider"' : 'none');
+  }
+});
+
 test('what a message says and its replay are in sight as it is selected, also in a low panel', async ({
   page,
 }) => {
