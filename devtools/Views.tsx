@@ -2,7 +2,6 @@ import { watchSize } from './resized.ts';
 import type { ContextEngine } from 'contextree';
 import {
   type DragEvent,
-  type KeyboardEvent,
   type ReactNode,
   type RefObject,
   useEffect,
@@ -14,6 +13,7 @@ import {
 import { Dressed, useTools } from './Dressed.tsx';
 import { Guard } from './Guard.tsx';
 import { useLive } from './follow.ts';
+import { keys } from './keys.ts';
 import { Menu } from './Menu.tsx';
 import { recall, remember } from './memory.ts';
 import { OfEach } from './OfEach.tsx';
@@ -76,11 +76,7 @@ export function Views({
     onCloseCopy: copy.engine && (() => setCopy({})),
   };
   /** Where no view used Escape for a field or a menu of its own, it ends the selection. */
-  const onKeyDown = (event: KeyboardEvent): void => {
-    if (event.key !== 'Escape' || event.defaultPrevented || sight.node === undefined) return;
-    event.preventDefault();
-    look({ node: undefined });
-  };
+  const follow = sight.node !== undefined && (() => look({ node: undefined }));
   return (
     <div
       ref={place}
@@ -88,7 +84,7 @@ export function Views({
       role="presentation"
       onDragOver={onDrag}
       onDrop={onDrag}
-      onKeyDown={onKeyDown}
+      onKeyDown={keys({ Escape: follow })}
     >
       <header className="bar">
         {engines.length > 1 && tools?.enginePicker(engines, chosen, setPicked)}
@@ -122,15 +118,18 @@ function Tabs({ id, tab, onSelect, list, takesFocus }: TabsProps): ReactNode {
   useEffect(() => {
     if (takesFocus) tabIn(list.current, rememberedTab())?.focus();
   }, [list, takesFocus]);
-  const onKeyDown = (event: KeyboardEvent<HTMLElement>): void => {
-    const name = tabAfterKey(event.key, tab);
-    if (name === undefined) return;
-    event.preventDefault();
-    onSelect(name);
-  };
+  const at = VIEWS.indexOf(tab);
+  const to = (index: number) => (): void => onSelect(VIEWS.at(index % VIEWS.length) as ViewName);
   return (
     <>
-      <div ref={list} className="tabs" role="tablist" aria-label="Views" tabIndex={-1} onKeyDown={onKeyDown}>
+      <div
+        ref={list}
+        className="tabs"
+        role="tablist"
+        aria-label="Views"
+        tabIndex={-1}
+        onKeyDown={keys({ ArrowRight: to(at + 1), ArrowLeft: to(at - 1), Home: to(0), End: to(-1) })}
+      >
         {VIEWS.map((name) => (
           <button
             key={name}
@@ -187,12 +186,6 @@ function revealTab(list: HTMLElement | null, name: ViewName, isCut: boolean): vo
 function rememberedTab(): ViewName {
   const { tab } = recall();
   return VIEWS.find((name) => name === tab) ?? 'Graph';
-}
-
-function tabAfterKey(key: string, tab: ViewName): ViewName | undefined {
-  const at = VIEWS.indexOf(tab);
-  const to = { ArrowRight: at + 1, ArrowLeft: at - 1 + VIEWS.length, Home: 0, End: VIEWS.length - 1 }[key];
-  return to === undefined ? undefined : VIEWS[to % VIEWS.length];
 }
 
 interface TabProps extends Omit<ViewProps, 'engine' | 'state'> {

@@ -1,4 +1,5 @@
 import type { KeyboardEvent, ReactNode, Ref } from 'react';
+import { keys } from './keys.ts';
 
 // The parts that views are made of.
 
@@ -188,16 +189,6 @@ interface SearchProps {
   readonly at?: number;
   readonly onStep?: (by: 1 | -1) => void;
   readonly box?: Ref<HTMLInputElement>;
-}
-
-/** Handles the keys that are named, and keeps them from all others. */
-export function keys(acts: Readonly<Record<string, (() => void) | false | undefined>>) {
-  return (event: { readonly key: string; preventDefault(): void }): void => {
-    const act = Object.hasOwn(acts, event.key) && acts[event.key];
-    if (!act) return;
-    event.preventDefault();
-    act();
-  };
 }
 
 /** A set with an item more or less. */

@@ -1,5 +1,5 @@
 import { type ReactNode, useRef } from 'react';
-import { keys } from '../kit.tsx';
+import { keys } from '../keys.ts';
 
 /** The field for the name of a checkpoint: of a new one, or another name. Enter takes it, Escape and leaving the field don't. */
 export function CheckpointName({ name, onName, onClose }: CheckpointNameProps): ReactNode {

@@ -1,4 +1,4 @@
-import { keys } from '../kit.tsx';
+import { keys } from '../keys.ts';
 import type { UIMessage } from 'ai';
 import { type ReactNode, useState } from 'react';
 

@@ -1,9 +1,10 @@
 import type { ContextEngine, EngineState } from 'contextree';
-import { type KeyboardEvent, type ReactNode, useMemo, useRef, useState } from 'react';
+import { type ReactNode, useMemo, useRef, useState } from 'react';
 import { useAttempt } from '../attempt.tsx';
 import { Dressed, useTools } from '../Dressed.tsx';
 import { counted } from '../figures.ts';
 import { type GraphModel, graphModel } from '../graphRows.ts';
+import { keys } from '../keys.ts';
 import { recall } from '../memory.ts';
 import { useNarrow } from '../narrow.ts';
 import { useShownIn } from '../Styled.tsx';
@@ -57,27 +58,22 @@ export function Graph(props: ViewProps): ReactNode {
   };
   /** Single keys, only while the list has the focus: elsewhere they are typed. */
   const onAction = (pressed: string, at: string): boolean => {
+    const act = tools?.graphKeys[pressed];
     if (pressed === '/') box.current?.focus();
     else if (pressed === '?') setHelp(!isHelpOpen);
     else if (pressed === 'c') setNaming(at);
-    else if (tools && Object.hasOwn(tools.graphKeys, pressed))
-      attempt(async () => tools.graphKeys[pressed]?.(props, at, shownIn));
+    else if (act) attempt(async () => act(props, at, shownIn));
     else return false;
     return true;
   };
-  const onKeyDown = (event: KeyboardEvent): void => {
-    if (event.key !== 'Escape' || event.defaultPrevented) return;
-    if (isHelpOpen) setHelp(false);
-    else if (wanted?.text) setWanted({ ...wanted, text: '' });
-    else return;
-    event.preventDefault();
-  };
+  const close = isHelpOpen && (() => setHelp(false));
+  const empty = wanted?.text ? () => setWanted({ ...wanted, text: '' }) : undefined;
   const stopNaming = (): void => {
     setNaming(undefined);
     setBeenRead(true);
   };
   return (
-    <div ref={ref} className="split" role="presentation" onKeyDown={onKeyDown}>
+    <div ref={ref} className="split" role="presentation" onKeyDown={keys({ Escape: close || empty })}>
       {alert}
       {!(isNarrow && isNodeShown) && (
         <div className="list">

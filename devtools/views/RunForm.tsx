@@ -1,4 +1,5 @@
-import { Check, keys, Select, toggled } from '../kit.tsx';
+import { keys } from '../keys.ts';
+import { Check, Select, toggled } from '../kit.tsx';
 import type { UIMessage } from 'ai';
 import type { ContextEngine, ContextFragment } from 'contextree';
 import { type ReactNode, useState } from 'react';

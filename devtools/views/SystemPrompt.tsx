@@ -1,5 +1,5 @@
 import { clock } from '../amounts.ts';
-import { keys } from '../kit.tsx';
+import { keys } from '../keys.ts';
 import type { ContextEngine, ContextFragment } from 'contextree';
 import type { HiddenMark } from 'contextree/tokens';
 import { type ReactNode, useRef, useState } from 'react';
