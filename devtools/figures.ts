@@ -12,14 +12,18 @@ const compact: Intl.NumberFormat = /* @__PURE__ */ new Intl.NumberFormat('en', {
 
 /** The age of a moment, given in ms since epoch: `now`, `5 min`, `3 h`, `2 d`, `1 y`. */
 export function age(at: number, now: number = Date.now()): string {
-  const minutes = Math.floor((now - at) / 60_000);
-  if (minutes < 1) return 'now';
-  if (minutes < 60) return `${minutes} min`;
-  const hours = Math.floor(minutes / 60);
-  if (hours < 24) return `${hours} h`;
-  const days = Math.floor(hours / 24);
-  return days < 365 ? `${days} d` : `${Math.floor(days / 365)} y`;
+  const minutes = (now - at) / 60_000;
+  const unit = UNITS.find(([, size]) => minutes >= size);
+  return unit ? `${Math.floor(minutes / unit[1])} ${unit[0]}` : 'now';
 }
+
+/** Units of time, and their sizes in minutes. */
+const UNITS = [
+  ['y', 525_600],
+  ['d', 1440],
+  ['h', 60],
+  ['min', 1],
+] as const;
 
 /** `1 message`, `2,000 messages`. */
 export function counted(number: number, one: string, many: string = `${one}s`): string {

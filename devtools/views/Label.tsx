@@ -36,22 +36,20 @@ export function branchMark(branch: BranchInfo, index: number): ReactNode {
 
 /** A text that is clipped in its middle: names differ at their beginning and at their end. */
 export function bothEnds(text: string): ReactNode {
-  const at = tailOf(text);
+  const tail = tailOf(text);
   return (
     <span className="ends" dir="auto" aria-hidden="true">
-      <span>{text.slice(0, at)}</span>
-      <span>{text.slice(at)}</span>
+      <span>{text.slice(0, text.length - tail.length)}</span>
+      <span>{tail}</span>
     </span>
   );
 }
 
-/** The index of the end that is never clipped: the last word, or, if that is long, the last characters. */
-function tailOf(text: string): number {
-  if (text.length <= SHORT) return text.length;
-  const word = text.lastIndexOf(' ', text.length - 2);
-  if (text.length - word <= TAIL) return word;
-  // Do not cut a surrogate pair.
-  return text.length - SHORT - (/[\udc00-\udfff]/.test(text.charAt(text.length - SHORT)) ? 1 : 0);
+/** The end that is never clipped: the last word, or, if that is long, the last characters; none of a short text. */
+function tailOf(text: string): string {
+  if (text.length <= SHORT) return '';
+  const word = text.slice(Math.max(0, text.lastIndexOf(' ', text.length - 2)));
+  return word.length <= TAIL ? word : Array.from(text).slice(-SHORT).join('');
 }
 
 const SHORT = 8;
