@@ -17,8 +17,6 @@ export interface PromptAt {
   readonly pieces: readonly PromptPiece[];
   /** The fragments of the system prompt, in order. */
   readonly fragments: readonly ContextFragment[];
-  /** Whether the renderer can tell the range of each fragment, or there are none. */
-  readonly knowsPlaces: boolean;
   /** The conversation, oldest first; with secrets masked, if it was recorded. */
   readonly messages: readonly UIMessage[];
 }
@@ -78,7 +76,6 @@ export async function promptAt(
       systemPrompt,
       spans.map((span) => ({ ...span, fragment: own[loaded.indexOf(span.fragment)] ?? span.fragment })),
     ),
-    knowsPlaces: systemPrompt === '' || spans.length > 0,
     messages: at === null ? [] : resolved.messages,
     loaded,
   };
@@ -110,7 +107,6 @@ async function maskedPrompt(request: RecordedRequest): Promise<PromptAt> {
     renderer,
     fragments: spans.map(({ fragment }) => fragment),
     pieces: await Promise.all(pieces),
-    knowsPlaces: system === '' || spans.length > 0,
     messages: await maskSecrets(messages),
   };
 }

@@ -11,7 +11,7 @@ import { shareOf } from './Size.tsx';
 
 /** The system prompt: its fragments, and its text, in which each of them is highlighted; a click goes both ways. */
 export function SystemPrompt({ answer, engine }: SystemPromptProps): ReactNode {
-  const { estimate, pieces, fragments, knowsPlaces, renderer } = answer;
+  const { estimate, pieces, fragments, renderer } = answer;
   const [selected, setSelected] = useState<ContextFragment>();
   const section = useRef<HTMLElement>(null);
   const select = (fragment: ContextFragment, shows: 'text' | 'row'): void => {
@@ -42,7 +42,7 @@ export function SystemPrompt({ answer, engine }: SystemPromptProps): ReactNode {
           })}
         </ul>
       )}
-      {!knowsPlaces && (
+      {pieces.length > 0 && !pieces.some(({ fragment }) => fragment) && (
         <p className="muted inset">The renderer “{renderer}” does not tell where each fragment stands.</p>
       )}
       {pieces.length === 0 ? (
