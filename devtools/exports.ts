@@ -1,6 +1,7 @@
 import type { UIMessage } from 'ai';
 import type { ContextEngine } from 'contextree';
 import { partsOf } from './messageText.ts';
+import { promptAt, systemOf } from './promptAt.ts';
 
 // A message, or the chain up to it, in forms to paste elsewhere.
 
@@ -46,17 +47,15 @@ export async function chainAsJson(engine: ContextEngine, messageKey: string): Pr
  * model and nothing of contextree.
  */
 export async function asCall(engine: ContextEngine, messageKey: string): Promise<string> {
-  const node = engine.node(messageKey);
-  const at = node?.name === 'assistant' ? node.parentKey : messageKey;
-  const { systemPrompt, messages } =
-    at === null ? { systemPrompt: '', messages: [] } : await engine.resolve({ at });
+  const prompt = await promptAt({ engine, node: messageKey, isToday: true }, engine.renderer);
+  const instructions = systemOf(prompt);
   const model = engine.calls(messageKey).findLast((call) => call.model)?.model ?? 'provider/model';
-  const system = systemPrompt === '' ? '' : `\n  system: ${asTemplate(systemPrompt)},`;
+  const system = instructions && `\n  system: ${asTemplate(instructions)},`;
   return `import { convertToModelMessages, generateText } from 'ai';
 
 const { text } = await generateText({
   model: ${JSON.stringify(model)},${system}
-  messages: await convertToModelMessages(${indented(JSON.stringify(messages, null, 2))}),
+  messages: await convertToModelMessages(${indented(JSON.stringify(prompt.messages, null, 2))}),
 });
 `;
 }
