@@ -47,7 +47,7 @@ export async function chainAsJson(engine: ContextEngine, messageKey: string): Pr
  * model and nothing of contextree.
  */
 export async function asCall(engine: ContextEngine, messageKey: string): Promise<string> {
-  const prompt = await promptAt({ engine, node: messageKey, isToday: true }, engine.renderer);
+  const prompt = await promptAt({ engine, node: messageKey, isToday: true });
   const instructions = systemOf(prompt);
   const model = engine.calls(messageKey).findLast((call) => call.model)?.model ?? 'provider/model';
   const system = instructions && `\n  system: ${asTemplate(instructions)},`;

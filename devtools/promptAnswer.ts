@@ -52,12 +52,10 @@ export interface PromptQuestion {
  */
 export async function answerPrompt(question: PromptQuestion, signal: AbortSignal): Promise<PromptAnswer> {
   const { engine, format, modelId, tokenizer } = question;
-  const { loaded, ...prompt } = await promptAt(question, rendererOf(engine, format), signal);
+  const renderer = rendererOf(engine, format);
+  const { loaded, ...prompt } = await promptAt({ ...question, renderer }, signal);
   const { messages, kind } = prompt;
-  const subject =
-    kind === 'recorded'
-      ? recordedSubject(prompt)
-      : { renderer: rendererOf(engine, format), fragments: loaded };
+  const subject = kind === 'recorded' ? recordedSubject(prompt) : { renderer, fragments: loaded };
   const weigh = (exactly: PromptQuestion['tokenizer']): Promise<EstimateResult> =>
     engine.estimate({ modelId, ...subject, messages, tokenizer: exactly, signal });
   // Without the tokenizer, the prompt is still shown.

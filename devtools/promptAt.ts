@@ -34,6 +34,8 @@ interface Place {
   readonly node: string | undefined;
   /** Whether recorded requests are ignored. */
   readonly isToday?: boolean;
+  /** Default: the app's. A recorded prompt stays as it was sent. */
+  readonly renderer?: ContextRenderer;
 }
 
 /** The latest recorded request for an answer, or for a question. */
@@ -47,15 +49,14 @@ export function requestAt({
   return requests.findLast((one) => (isAnswer ? one.answerKey : one.parentKey) === node);
 }
 
-/** The prompt at a message. `renderer` is the app's, or another one; a recorded prompt stays as it was sent. */
+/** The prompt at a message. */
 export async function promptAt(
   place: Place,
-  renderer: ContextRenderer,
   signal?: AbortSignal,
 ): Promise<PromptAt & { readonly loaded: readonly ContextFragment[] }> {
   const request = place.isToday ? undefined : requestAt(place);
   if (request) return { ...(await recordedPrompt(request)), loaded: [] };
-  const { engine, node } = place;
+  const { engine, node, renderer = engine.renderer } = place;
   const own = engine.state.getState().fragments;
   let loaded: readonly ContextFragment[] = [];
   const keeping: ContextRenderer = {

@@ -15,7 +15,7 @@ export function PromptDifference({ answer, engine, state, sight }: DifferencePro
   const before = turnBefore(engine, sight.node, state.headKey);
   const base = (isMarked && against) || before;
   const other = useAnswer(
-    (signal) => (base === undefined ? undefined : promptAt({ engine, node: base }, engine.renderer, signal)),
+    (signal) => (base === undefined ? undefined : promptAt({ engine, node: base }, signal)),
     [engine, base, answer],
   );
   return (

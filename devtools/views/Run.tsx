@@ -72,7 +72,7 @@ async function groundAt(
   const isAnswer = info?.name === 'assistant';
   const question = isAnswer ? engine.node(info.parentKey ?? '') : info;
   if (!question || question.name !== 'user') return null;
-  const prompt = await promptAt({ engine, node: question.key, isToday: true }, engine.renderer, signal);
+  const prompt = await promptAt({ engine, node: question.key, isToday: true }, signal);
   const answer = isAnswer ? await readMessage({ engine, messageKey: info.key }) : undefined;
   const asked = prompt.messages.at(-1);
   return {
