@@ -1,5 +1,6 @@
 import type { UIMessage } from 'ai';
 import { type ContextEngine, type ContextFragment, type ContextRenderer, maskSecrets } from 'contextree';
+import { chainOf } from './chain.ts';
 import type { RecordedRequest } from './requests.ts';
 
 /**
@@ -137,8 +138,6 @@ export function turnBefore(
   node: string | undefined,
   headKey: string | undefined,
 ): string | undefined {
-  const info = engine.node(node ?? '');
-  let at: string | null = (node === undefined ? headKey : info?.parentKey) ?? null;
-  while (at !== null && engine.node(at)?.name !== 'assistant') at = engine.node(at)?.parentKey ?? null;
-  return at ?? undefined;
+  const before = node === undefined ? headKey : engine.node(node)?.parentKey;
+  return chainOf(engine, before).find(({ name }) => name === 'assistant')?.key;
 }

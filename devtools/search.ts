@@ -1,5 +1,6 @@
 import type { UIMessage } from 'ai';
 import type { ContextEngine } from 'contextree';
+import { chainOf } from './chain.ts';
 import type { GraphModel } from './graphRows.ts';
 import { partsOf, textOf } from './messageText.ts';
 import { rowState } from './rowState.ts';
@@ -52,8 +53,7 @@ async function wordsOf({ engine, wanted }: Search): Promise<(key: string, previe
 function heldBy({ engine, wanted }: Search): (key: string) => boolean {
   if (wanted.branch === '') return () => true;
   const branch = engine.state.getState().branches.find(({ id }) => id === wanted.branch);
-  const keys = new Set<string>();
-  for (let at = branch?.headKey ?? null; at !== null; at = engine.node(at)?.parentKey ?? null) keys.add(at);
+  const keys = new Set(chainOf(engine, branch?.headKey).map(({ key }) => key));
   return (key) => keys.has(key);
 }
 

@@ -1,6 +1,7 @@
 import type { CallFacts, ContextEngine, EstimateResult, NodeInfo } from 'contextree';
 import { costOf, estimateTokens } from 'contextree/tokens';
 import { branchLabel } from './branchLabel.ts';
+import { chainOf } from './chain.ts';
 import { exactly } from './figures.ts';
 import { modelIn } from './promptAnswer.ts';
 import { requestAt } from './promptAt.ts';
@@ -71,7 +72,7 @@ export async function turnCosts(question: CostQuestion, signal: AbortSignal): Pr
   const { engine, node, shown, whatIf } = question;
   const state = engine.state.getState();
   const end = node ?? state.headKey;
-  const answers = answersUpTo(engine, end);
+  const answers = chainOf(engine, end).filter(({ name, parts }) => name === 'assistant' && parts > 0);
   const estimate = await engine.estimate({ ...(end !== undefined && { at: end }), signal });
   const before = tokensBefore(estimate);
   const turns = answers.slice(0, shown).map((info) => turnOf(question, info, estimate, before));
@@ -79,7 +80,9 @@ export async function turnCosts(question: CostQuestion, signal: AbortSignal): Pr
   const branches = state.branches.map((branch) => ({
     label: branchLabel(branch),
     isActive: branch.isActive,
-    keys: ownAnswers(engine, branch.headKey, branch.ownCount),
+    keys: chainOf(engine, branch.headKey, branch.ownCount).flatMap(({ name, key }) =>
+      name === 'assistant' ? key : [],
+    ),
   }));
   const all = branches.flatMap(({ keys }) => keys);
   const spentBy = await spendings(engine, all, whatIf, signal);
@@ -92,24 +95,6 @@ export async function turnCosts(question: CostQuestion, signal: AbortSignal): Pr
     branches: branches.map(({ keys, ...branch }) => ({ ...branch, ...spentOnAll(keys) })),
     models: [...new Set(all.flatMap((key) => engine.calls(key).flatMap(({ model }) => model ?? [])))],
   };
-}
-
-/** The answers of a chain, newest first. */
-function answersUpTo(engine: ContextEngine, end: string | undefined): readonly NodeInfo[] {
-  const answers: NodeInfo[] = [];
-  for (let at = engine.node(end ?? ''); at; at = engine.node(at.parentKey ?? ''))
-    if (at.name === 'assistant' && at.parts > 0) answers.push(at);
-  return answers;
-}
-
-function ownAnswers(engine: ContextEngine, headKey: string | null, ownCount: number): readonly string[] {
-  const keys: string[] = [];
-  let at = engine.node(headKey ?? '');
-  for (let left = ownCount; at && left > 0; left -= 1) {
-    if (at.name === 'assistant') keys.push(at.key);
-    at = engine.node(at.parentKey ?? '');
-  }
-  return keys;
 }
 
 /** The tokens of all messages before each one, by its id. */
