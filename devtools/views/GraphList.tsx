@@ -12,7 +12,6 @@ export function GraphList(props: GraphListProps): ReactNode {
   const { onAction, found, marked, naming, columns = [], takesFocus } = props;
   const { branches, headKey: hereKey, revision, loadedFrom } = state;
   const rows = useMemo(() => visibleRows(model, choices), [model, choices]);
-  const rowOf = useMemo(() => rowByNode(rows, model.nodes.length), [rows, model]);
   const hits = useMemo(() => found && new Set(found), [found]);
   // A row says more of a message that is loaded.
   const moment = useMemo(
@@ -24,7 +23,7 @@ export function GraphList(props: GraphListProps): ReactNode {
   const question = engine.node(hereKey ?? '')?.parentKey;
   const { places, lanes } = model;
   const at = places.of(selected ?? hereKey) ?? places.of(question) ?? lanes.order[0] ?? 0;
-  const cursor = rowOf[shownFor(model, choices, at)] ?? 0;
+  const cursor = rows.indexOf(shownFor(model, choices, at));
 
   const keyAtRow = (row: number): string => model.nodes[rows[row] ?? 0]?.key ?? '';
   const moveTo = (row: number): void => onSelect(keyAtRow(row));
@@ -45,7 +44,8 @@ export function GraphList(props: GraphListProps): ReactNode {
     if (key === 'ArrowRight' && shown === 'folded') return fold(cursor, false);
     if (key === 'ArrowLeft' && shown === 'open') return fold(cursor, true);
     if (key === '[' || key === ']') return forkAfter(key, cursor, forkRows(model, rows));
-    if (key === 'ArrowLeft') return rowOf[model.lanes.parent[node] as number] ?? cursor;
+    const above = rows.indexOf(model.lanes.parent[node] as number);
+    if (key === 'ArrowLeft') return above < 0 ? cursor : above;
     if (key !== 'Enter') return onAction?.(key, keyAtRow(cursor)) ?? false;
     onCheckOut(keyAtRow(cursor));
     return true;
@@ -105,12 +105,6 @@ export function GraphList(props: GraphListProps): ReactNode {
 function forkAfter(key: string, row: number, forks: readonly number[]): number {
   const next = key === ']' ? forks.find((fork) => fork > row) : forks.findLast((fork) => fork < row);
   return next ?? row;
-}
-
-function rowByNode(rows: Int32Array, nodes: number): Int32Array {
-  const rowOf = new Int32Array(nodes);
-  for (let row = 0; row < rows.length; row += 1) rowOf[rows[row] as number] = row;
-  return rowOf;
 }
 
 function foldOf(model: GraphModel, choices: ReadonlyMap<string, boolean>, node: number): Fold {
