@@ -5,6 +5,7 @@ import {
   isFragment,
   type InspectOptions,
 } from 'contextree';
+import { stepTo } from './treeRows.ts';
 
 /** The fragments of a prompt as a tree, and the facts of each row. */
 export interface FragmentTree {
@@ -55,7 +56,7 @@ export async function fragmentTree(moment: FragmentMoment, signal: AbortSignal):
     const names = keysOf(pieces);
     for (const [i, piece] of pieces.entries()) {
       const key = names[i] as string;
-      const at = `${path}/${key.replaceAll('~', '~0').replaceAll('/', '~1')}`;
+      const at = path + stepTo(key);
       const children = childrenOf(piece);
       const data = path === '' ? fragments.context[i]?.data : plain(piece.data);
       facts.set(at, { ...counted?.[i], notes: notesOf(engine, piece, data) });

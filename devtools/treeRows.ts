@@ -93,13 +93,18 @@ class Range {
 function childrenOf(value: unknown, path: string, level: number): Child[] {
   const entries = entriesOf(value);
   return entries.map(([key, child], i) => ({
-    path: `${path}/${key.replaceAll('~', '~0').replaceAll('/', '~1')}`,
+    path: path + stepTo(key),
     key,
     level,
     position: i + 1,
     count: entries.length,
     value: child,
   }));
+}
+
+/** The step of a JSON pointer to a key. */
+export function stepTo(key: string): string {
+  return `/${key.replaceAll('~', '~0').replaceAll('/', '~1')}`;
 }
 
 function entriesOf(value: unknown): [string, unknown][] {
@@ -122,7 +127,7 @@ function listEntries(items: readonly unknown[], from: number): [string, unknown]
 
 /** The lines of a long text; none for a text that fits in its row. */
 function linesOf(text: string): string[] {
-  if (text.length <= LINE && !text.includes('\n')) return [];
+  if (!isLong(text)) return [];
   return text.split('\n').flatMap((line) => (line.length <= LINE ? [line] : wrap(line)));
 }
 
@@ -133,9 +138,11 @@ function wrap(line: string): string[] {
 }
 
 function hasChildren(value: unknown): boolean {
-  if (typeof value === 'string') return value.length > LINE || value.includes('\n');
-  if (Array.isArray(value)) return value.length > 0;
-  return value instanceof Range || (isObject(value) && Object.keys(value).length > 0);
+  return typeof value === 'string' ? isLong(value) : isObject(value) && Object.keys(value).length > 0;
+}
+
+function isLong(text: string): boolean {
+  return text.length > LINE || text.includes('\n');
 }
 
 function isObject(value: unknown): value is Record<string, unknown> {

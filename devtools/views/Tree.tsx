@@ -30,7 +30,7 @@ export function Tree({ label, value, opened, shown, asideOf }: TreeProps): React
     const row = rows[cursor];
     if (!row) return false;
     if (key === 'ArrowRight' && row.isOpen !== undefined) return row.isOpen ? cursor + 1 : toggle(row);
-    if (key === 'ArrowLeft') return row.isOpen === true ? toggle(row) : parentRow(rows, cursor);
+    if (key === 'ArrowLeft') return row.isOpen === true ? toggle(row) : parentRow(rows, row);
     return (key === 'Enter' || key === ' ') && toggle(row);
   };
   const onClick = (index: number): void => {
@@ -74,10 +74,10 @@ function pathsTo(path: string): string[] {
   return steps.map((_, i) => `/${steps.slice(0, i + 1).join('/')}`);
 }
 
-function parentRow(rows: readonly TreeRow[], from: number): number {
-  const level = rows[from]?.level ?? 1;
-  for (let row = from - 1; row >= 0; row -= 1) if ((rows[row] as TreeRow).level < level) return row;
-  return from;
+/** The row of the parent, which stands above it; a topmost row itself. */
+function parentRow(rows: readonly TreeRow[], { path }: TreeRow): number {
+  const parent = path.slice(0, path.lastIndexOf('/')) || path;
+  return rows.findIndex((row) => row.path === parent);
 }
 
 function itemOf(box: RowBox, row: TreeRow, isCursor: boolean, aside: ReactNode): ReactNode {
