@@ -26,15 +26,15 @@ function partAsMarkdown(part: UIMessage['parts'][number]): string | undefined {
     case 'file':
       return `File: ${part.filename ?? part.mediaType}`;
     default:
-      return fenced('json', JSON.stringify(part, null, 2));
+      return fenced(JSON.stringify(part, null, 2));
   }
 }
 
-/** A fence that is longer than any in the text. */
-function fenced(language: string, text: string): string {
+/** JSON behind a fence that is longer than any in it. */
+function fenced(text: string): string {
   const longest = Math.max(2, ...[...text.matchAll(/`+/g)].map(([run]) => run.length));
   const fence = '`'.repeat(longest + 1);
-  return `${fence}${language}\n${text}\n${fence}`;
+  return `${fence}json\n${text}\n${fence}`;
 }
 
 /** The chain up to a message, as `UIMessage[]` in JSON: what `messages` of a chat can begin with. */

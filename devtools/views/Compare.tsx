@@ -24,7 +24,11 @@ export function Compare({ engine, state, sight, onOpen }: ViewProps): ReactNode 
   const choices = choicesIn({ engine, state, sight });
   // A branch may be deleted, or a mark removed, after it was chosen.
   const there = (id = ''): string | undefined =>
-    Object.values(choices).some((some) => some.some(([one]) => one === id)) ? id : undefined;
+    Object.values(choices)
+      .flat()
+      .some(([one]) => one === id)
+      ? id
+      : undefined;
   const ends = endsOf(state, sight, { a: there(chosen.a), b: there(chosen.b) });
   return (
     <>
@@ -92,7 +96,7 @@ function endOf(
   return (
     <label className="end">
       {name}
-      <Select value={value} groups={{ ...choices }} onChange={onChoose} />
+      <Select value={value} groups={choices} onChange={onChoose} />
     </label>
   );
 }

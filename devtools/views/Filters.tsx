@@ -9,8 +9,7 @@ import { ANYTHING, type Wanted } from '../wanted.ts';
 
 /** Filters of the search: role, state, branch, tool and model. */
 export function Filters({ engine, model, state, wanted, onWant }: FiltersProps): ReactNode {
-  const moment = useMemo(() => ({ engine, model, state }), [engine, model, state]);
-  const { models, tools } = useMemo(() => choicesIn(moment), [moment]);
+  const { models, tools } = useMemo(() => choicesIn({ engine, model, state }), [engine, model, state]);
   const branches = state.branches.map((branch) => [branch.id, branchLabel(branch)] as const);
   const choices: readonly (readonly [field: Exclude<keyof Wanted, 'text'>, values: readonly Option[]])[] = [
     ['role', ['user', 'assistant', 'system']],

@@ -13,8 +13,7 @@ export function sizeOf(estimate: EstimateResult): ReactNode {
       <p>
         <strong>{tokensOf(estimate, estimate)} tokens</strong>
         {cost !== null && ` - ${costIn(estimate, cost)}`}
-        {asOf !== null && <span className="muted"> - prices of {asOf}</span>}
-        {asOf === null && <span className="muted"> - {unpriced(estimate)}</span>}
+        <span className="muted"> - {asOf === null ? unpriced(estimate) : `prices of ${asOf}`}</span>
       </p>
       {limits.context !== null && windowOf(estimate, limits.context)}
       {spent?.cost && (

@@ -156,15 +156,15 @@ function Writes({ engine }: { readonly engine: ContextEngine }): ReactNode {
 function latencies(
   events: readonly Logged[],
 ): readonly { readonly what: string; readonly times: readonly number[] }[] {
-  const groups = new Map<string, number[]>();
-  for (const { event } of events)
-    if (event.ms > 0 && !/^re(solve|quest)$/.test(event.type))
-      groups.set(event.type, [...(groups.get(event.type) ?? []), event.ms]);
-  return [...groups].map(([what, times]) => ({ what, times: times.toSorted((a, b) => a - b) }));
+  const writes = events.filter(({ event }) => event.ms > 0 && !/^re(solve|quest)$/.test(event.type));
+  return [...new Set(writes.map(({ event }) => event.type))].map((what) => ({
+    what,
+    times: writes.flatMap(({ event }) => (event.type === what ? event.ms : [])).toSorted((a, b) => a - b),
+  }));
 }
 
 function at(sorted: readonly number[], share: number): number {
-  return sorted[Math.ceil(share * sorted.length) - 1] ?? sorted[0] ?? 0;
+  return sorted[Math.ceil(share * sorted.length) - 1] as number;
 }
 
 /** What other tabs are doing with this chat. */
