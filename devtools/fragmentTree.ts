@@ -99,7 +99,7 @@ function notesOf(engine: ContextEngine, fragment: ContextFragment, data: unknown
 }
 
 /** Names as unique keys: the second `hint` is `hint 2`. */
-function keysOf(pieces: readonly ContextFragment[]): readonly string[] {
+export function keysOf(pieces: readonly ContextFragment[]): readonly string[] {
   return pieces.map(({ name }, i) => {
     const before = pieces.slice(0, i).filter((one) => one.name === name).length;
     return before === 0 ? name : `${name} ${before + 1}`;

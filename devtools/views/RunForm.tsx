@@ -1,3 +1,4 @@
+import { keysOf } from '../fragmentTree.ts';
 import { keys } from '../keys.ts';
 import { Check, Select, toggled } from '../kit.tsx';
 import type { UIMessage } from 'ai';
@@ -43,9 +44,8 @@ export function RunForm({ engine, ground, settings, isSafe }: RunFormProps): Rea
     setChanges(next);
   };
   // Components make new fragments with each render: those without an id are known by their name and place among its bearers.
-  const { fragments } = ground;
-  const keyOf = ({ id, name }: ContextFragment, place: number): string =>
-    id ?? `${name} ${fragments.slice(0, place).filter((one) => one.name === name).length}`;
+  const names = keysOf(ground.fragments);
+  const fragments = ground.fragments.map((one, i) => ({ one, id: one.id ?? (names[i] as string) }));
   const { without, system, words = ground.words, models: picked, times } = changes;
   const [isAsking, setAsking] = useState(false);
   useRuns(engine);
@@ -61,7 +61,8 @@ export function RunForm({ engine, ground, settings, isSafe }: RunFormProps): Rea
         model,
         system,
         body: model ? body(model) : undefined,
-        fragments: without.size > 0 ? fragments.filter((one, i) => !without.has(keyOf(one, i))) : undefined,
+        fragments:
+          without.size > 0 ? fragments.flatMap(({ one, id }) => (without.has(id) ? [] : one)) : undefined,
         message: words === ground.words ? undefined : words,
       }));
   const start = (): void => {
@@ -72,11 +73,11 @@ export function RunForm({ engine, ground, settings, isSafe }: RunFormProps): Rea
     <section aria-label="What to change" className="form">
       {boxes(
         'Fragments',
-        fragments.map((one, i) => ({
-          name: one.id ?? one.name,
+        fragments.map(({ one, id }) => ({
+          name: id,
           words: ground.wordsOf(one),
-          isOn: !without.has(keyOf(one, i)),
-          onToggle: () => change({ without: toggled(without, keyOf(one, i)) }),
+          isOn: !without.has(id),
+          onToggle: () => change({ without: toggled(without, id) }),
         })),
         system !== undefined,
       )}
