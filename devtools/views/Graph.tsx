@@ -112,7 +112,7 @@ export function Graph(props: ViewProps): ReactNode {
                   }
                 : undefined
             }
-            onFold={(at, isFolded) => setChoices(new Map(choices).set(at, isFolded))}
+            onChoose={setChoices}
             takesFocus={hasBeenRead && naming === undefined}
           />
           {isHelpOpen && tools?.keysHelp(state)}

@@ -8,7 +8,7 @@ import { type Fold, messageAt, Row } from './GraphRow.tsx';
 
 /** The rows of the graph: a list with one Tab stop; only visible rows are mounted. */
 export function GraphList(props: GraphListProps): ReactNode {
-  const { engine, model, state, selected, onSelect, onRead, onCheckOut, choices, onFold } = props;
+  const { engine, model, state, selected, onSelect, onRead, onCheckOut, choices, onChoose } = props;
   const { onAction, found, marked, naming, columns = [], takesFocus } = props;
   const { branches, headKey: hereKey, revision, loadedFrom } = state;
   const rows = useMemo(() => visibleRows(model, choices), [model, choices]);
@@ -29,7 +29,7 @@ export function GraphList(props: GraphListProps): ReactNode {
   const moveTo = (row: number): void => onSelect(keyAtRow(row));
   const fold = (row: number, folded: boolean): true => {
     moveTo(row);
-    onFold(keyAtRow(row), folded);
+    onChoose(new Map(choices).set(keyAtRow(row), folded));
     return true;
   };
   const read = (row: number): true => {
@@ -129,7 +129,7 @@ interface GraphListProps {
   readonly found?: readonly string[] | undefined;
   /** What was folded or unfolded, by key. */
   readonly choices: ReadonlyMap<string, boolean>;
-  readonly onFold: (key: string, isFolded: boolean) => void;
+  readonly onChoose: (choices: ReadonlyMap<string, boolean>) => void;
   /** The message marked for comparison. */
   readonly marked?: string | undefined;
   /** The message that is being named as a checkpoint. */

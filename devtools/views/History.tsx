@@ -194,7 +194,7 @@ function Past({ engine, state, past, hereKey, onCheckOut, onRead }: PastProps): 
           onRead={(key) => key === known && onRead(key)}
           onCheckOut={onCheckOut}
           choices={choices}
-          onFold={(at, isFolded) => setChoices(new Map(choices).set(at, isFolded))}
+          onChoose={setChoices}
         />
       )}
     </section>
