@@ -1,11 +1,11 @@
 import type { ContextEngine } from 'contextree';
-import { type KeyboardEvent, type ReactNode, useEffect, useState } from 'react';
-import { useTools } from './Dressed.tsx';
+import { type KeyboardEvent, type ReactNode, useState } from 'react';
 import { Dock } from './Dock.tsx';
 import type { DevtoolsPosition, Insets } from './dock.ts';
 import { isHotkey } from './hotkey.ts';
 import { Menu } from './Menu.tsx';
 import { OfEach } from './OfEach.tsx';
+import { useRecording } from './recording.ts';
 import type { DevtoolsTheme } from './Shadow.tsx';
 import { Styled } from './Styled.tsx';
 import { panelCss } from './theme.ts';
@@ -89,8 +89,6 @@ export function Recording({ engine, engines }: PanelProps): ReactNode {
 }
 
 function RecordingOf({ engine }: { readonly engine: ContextEngine }): ReactNode {
-  const tools = useTools();
-  useEffect(() => engine.record(), [engine]);
-  useEffect(() => tools?.logOf(engine).listen(), [tools, engine]);
+  useRecording(engine);
   return null;
 }

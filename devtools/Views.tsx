@@ -17,6 +17,7 @@ import { keys } from './keys.ts';
 import { Menu } from './Menu.tsx';
 import { recall, remember } from './memory.ts';
 import { OfEach } from './OfEach.tsx';
+import { useRecording } from './recording.ts';
 import type { SessionCopy } from './sessionCopy.ts';
 import { type Sight, type ViewName, type ViewProps, VIEWS } from './view.ts';
 import { Graph } from './views/Graph.tsx';
@@ -62,7 +63,6 @@ export function Views({
   const look = (at: Sight): void => setSight((before) => ({ ...before, ...at }));
   const props: TabProps = {
     tab,
-    tools,
     modelId,
     tokenizer,
     run,
@@ -190,27 +190,18 @@ function rememberedTab(): ViewName {
 
 interface TabProps extends Omit<ViewProps, 'engine' | 'state'> {
   readonly tab: ViewName;
-  readonly tools: ReturnType<typeof useTools>;
   /** Goes back to the app's chat from a session file. */
   readonly onCloseCopy: (() => void) | undefined;
 }
 
-function ViewOf({
-  tab,
-  tools,
-  sight,
-  onCloseCopy,
-  ...rest
-}: TabProps & Pick<ViewProps, 'engine'>): ReactNode {
+function ViewOf({ tab, sight, onCloseCopy, ...rest }: TabProps & Pick<ViewProps, 'engine'>): ReactNode {
   const { engine } = rest;
   const state = useLive(engine);
   useEffect(() => {
     // The state reports a failed read.
     engine.ready().catch(() => undefined);
   }, [engine]);
-  // For the view Log.
-  useEffect(() => tools?.logOf(engine).listen(), [tools, engine]);
-  useEffect(() => engine.record(), [engine]);
+  useRecording(engine);
   const props = { ...rest, state, sight: sightIn({ engine, revision: state.revision }, sight) };
   const key = `${engine.isReadOnly} ${engine.chatId}`;
   const title = state.chat?.title ?? engine.chatId;
