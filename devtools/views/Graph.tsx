@@ -24,7 +24,7 @@ export function Graph(props: ViewProps): ReactNode {
   const [isRead, setRead] = useState(false);
   const [hasBeenRead, setBeenRead] = useState(false);
   const [choices, setChoices] = useState<ReadonlyMap<string, boolean>>(new Map());
-  const { ref, isNarrow } = useNarrow();
+  const { ref, isNarrow, isTall } = useNarrow();
   const { alert, attempt } = useAttempt();
   const [found, setFound] = useState<readonly string[]>();
   const [wanted, setWanted] = useState<Wanted>();
@@ -134,6 +134,7 @@ export function Graph(props: ViewProps): ReactNode {
               {...props}
               messageKey={key}
               onBack={isNarrow ? back : undefined}
+              isTall={isTall}
               onCheckOut={() => checkOut(key)}
               attempt={attempt}
             />

@@ -76,7 +76,7 @@ export function Node(props: NodeProps): ReactNode {
         {isEditing && value && (
           <EditBranch message={value} off={off} onSave={save} onClose={() => setEditing(false)} />
         )}
-        {nodeFacts({ node, calls, versions }, value, holders)}
+        {nodeFacts({ node, calls, versions }, value, holders, props.isTall)}
         {error && <Alert>The message could not be read: {error.message}</Alert>}
         {value && <div className="bar">{choice(FACES, face, setFace)}</div>}
         {value && (face === 'Parts' ? partsOf(value, calls, size) : shownAs(face, value, moment))}
@@ -90,6 +90,8 @@ interface NodeProps extends ViewProps {
   readonly messageKey: string;
   /** Returns to the graph, where this view replaces it. */
   readonly onBack: (() => void) | undefined;
+  /** Whether there is room for the facts above the words. */
+  readonly isTall: boolean;
   readonly onCheckOut: () => void;
   /** Runs an action, and shows why it failed. */
   readonly attempt: (act: () => Promise<unknown>) => void;

@@ -10,13 +10,14 @@ import { estimateOf } from '../tokens.ts';
 import { toldIn, type Usage, usageIn } from '../turnCosts.ts';
 
 /**
- * The facts of a message, of which one line tells the most wanted ones: the rest must not push the message's words out of sight.
+ * The facts of a message. One line tells the most wanted ones; the rest is open where it leaves the message's words in sight.
  * A fact that was not reported is shown as "not told", where one would look for it.
  */
 export function nodeFacts(
   { node, calls, versions }: KnownNode,
   message: UIMessage | null | undefined,
   holders: Holders,
+  isOpen: boolean,
 ): ReactNode {
   const isTold = node.name === 'assistant' && node.status !== 'streaming';
   const { model, usage } = toldBy(calls, message);
@@ -43,7 +44,7 @@ export function nodeFacts(
   ];
   return (
     <>
-      <details className="turn">
+      <details className="turn" open={isOpen}>
         <summary>
           {dashed(status, model, usage && `${count(usage.output ?? 0)} out`, last && span(last.ms))}
         </summary>
