@@ -21,17 +21,18 @@ export function glyphsOf(
   const middle = height / 2;
   const x = laneX(lanes.lane[node] as number);
   const own = colour[node] as number;
-  const next = lanes.next[node] as number;
+  /** The colour of the message that continues the lane; undefined for the last one. */
+  const after = colour[lanes.next[node] as number];
   const [arriving, onwards] = [arrival(model, node, middle), `M${x} ${middle}V${height}`];
-  const isOneLine = !isFolded && next >= 0 && colour[next] === own;
   return (
     <svg width={x + 10} height={height} aria-hidden="true">
       {passingColours(model, node).map((passing, left) => (
         <g key={left}>{lineOf(passing, `M${laneX(left)} 0V${height}`)}</g>
       ))}
-      {lineOf(own, isOneLine ? arriving + onwards : arriving)}
-      {isFolded && lineOf(own, onwards, '2 2')}
-      {!isFolded && next >= 0 && !isOneLine && lineOf(colour[next] as number, onwards)}
+      {lineOf(own, !isFolded && after === own ? arriving + onwards : arriving)}
+      {isFolded
+        ? lineOf(own, onwards, '2 2')
+        : after !== undefined && after !== own && lineOf(after, onwards)}
       {dotOf(x, middle, isCheckpoint ? 'checkpoint' : model.nodes[node]?.role, branchColour(own))}
     </svg>
   );

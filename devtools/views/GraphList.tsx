@@ -14,10 +14,7 @@ export function GraphList(props: GraphListProps): ReactNode {
   const rows = useMemo(() => visibleRows(model, choices), [model, choices]);
   const hits = useMemo(() => found && new Set(found), [found]);
   // A row says more of a message that is loaded.
-  const moment = useMemo(
-    () => ({ engine, model, headKey: hereKey, revision, loadedFrom }),
-    [engine, model, hereKey, revision, loadedFrom],
-  );
+  const moment = { engine, model, headKey: hereKey, revision, loadedFrom };
 
   // An answer without content has no row yet; then its question stands for it.
   const question = engine.node(hereKey ?? '')?.parentKey;

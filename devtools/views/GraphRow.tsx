@@ -16,7 +16,7 @@ export function Row(props: RowProps): ReactNode {
   const isHere = key === headKey;
   // Nearly every message is the only one of its kind, and the engine need not look.
   const { index, keys } = isOnlyChild(model, node) ? ALONE : engine.siblings(key);
-  const isVersion = keys.length > 1 && index >= 0;
+  const versions = index >= 0 && keys.length > 1 ? keys.length : undefined;
   const state = rowState(moment, node);
   const lane = model.lanes.lane[node] as number;
   const heads = fold === 'folded' ? headsWithin(model, node) : (model.heads.get(node) ?? []);
@@ -38,8 +38,8 @@ export function Row(props: RowProps): ReactNode {
       role="row"
       aria-rowindex={box['data-row'] + 1}
       aria-level={engine.node(key)?.depth ?? 1}
-      aria-posinset={isVersion ? index + 1 : undefined}
-      aria-setsize={isVersion ? keys.length : undefined}
+      aria-posinset={versions && index + 1}
+      aria-setsize={versions}
       aria-selected={isCursor}
       aria-current={isHere ? 'true' : undefined}
       aria-expanded={fold === 'none' ? undefined : fold === 'open'}

@@ -66,18 +66,11 @@ export function Rows(props: RowsProps): ReactNode {
   );
 }
 
-/** Makes an element for each row once: React does not render the same element again. */
+/** Makes the element of a row once: React does not render the same element again. */
 function madeOnce(make: (row: number) => ReactNode): (row: number) => ReactNode {
-  const made = new Map<number, ReactNode>();
-  return (row) => {
-    if (made.size > KEPT) made.clear();
-    if (!made.has(row)) made.set(row, make(row));
-    return made.get(row);
-  };
+  const made: ReactNode[] = [];
+  return (row) => (made[row] ??= make(row));
 }
-
-/** How many elements are kept, of a list that may be scrolled through 100,000 rows. */
-const KEPT = 1000;
 
 /** Props of the element of a row: where it stands. */
 export interface RowBox {
