@@ -68,7 +68,14 @@ describe('parentIndices', () => {
     ];
     expect([...parentIndices(nodes, new Places(nodes))]).toEqual([-1, 0, -1]);
     const places = new Places(nodes, ['b', 'unknown']);
-    expect(['a', 'b', 'c', 'gone', 'unknown', null].map((key) => places.of(key))).toEqual([0, 1, 2, undefined, undefined, undefined]);
+    expect(['a', 'b', 'c', 'gone', 'unknown', null].map((key) => places.of(key))).toEqual([
+      0,
+      1,
+      2,
+      undefined,
+      undefined,
+      undefined,
+    ]);
   });
 });
 
