@@ -23,9 +23,10 @@ export function rowState({ engine, model, headKey }: Moment, node: number): RowS
   }
   if (isWaiting(engine, key)) return 'waits for approval';
   if (role !== 'user' || model.lanes.next[node] !== -1) return undefined;
-  const isAsked =
-    engine.node(headKey ?? '')?.parentKey === key && engine.status(headKey ?? '') === 'streaming';
-  return isAsked ? 'growing' : 'unanswered';
+  const others = engine.state.getState().remoteMessages;
+  const isAnswer = (end: string): boolean =>
+    engine.node(end)?.parentKey === key && engine.status(end) === 'streaming';
+  return [headKey ?? '', ...others.map(({ id }) => id)].some(isAnswer) ? 'growing' : 'unanswered';
 }
 
 function isWaiting(engine: ContextEngine, key: string): boolean {

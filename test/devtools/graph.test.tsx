@@ -1,5 +1,5 @@
 import { act, fireEvent, within } from '@testing-library/react';
-import type { ContextEngine } from 'contextree';
+import { ContextEngine } from 'contextree';
 import { describe, expect, it, vi } from 'vitest';
 import {
   chat,
@@ -173,6 +173,16 @@ describe('the graph', () => {
     await act(() => engine.updateMessage(answer, said(answer, 'assistant'), 'streaming'));
     await eventually(() => expect(cursor()).toContain(`assistant: ${answer}`));
     expect(rows().at(-1)).toContain('growing');
+  });
+
+  it('says that an answer grows which another tab has begun and that has no words yet', async () => {
+    const engine = await chat('q1', 'a1');
+    const { store, chatId, userId } = engine;
+    const other = new ContextEngine({ store, chatId, userId });
+    await other.ask({ id: 'asked', role: 'user', parts: [{ type: 'text', text: 'asked' }] });
+    await open(engine);
+    await eventually(() => expect(row('asked').textContent).toContain('growing'));
+    other.dispose();
   });
 
   it('shows the selected row again after a message was read, or another view', async () => {
