@@ -4,25 +4,25 @@ import { openConsole } from './console.ts';
 import { Guard } from './Guard.tsx';
 
 /** Gives the page's console access to these engines, while mounted. Default: that of the nearest provider, if any. */
-export function Doors({ engine, engines = engine && [engine] }: DoorsProps): ReactNode {
-  if (engines) return engines.map((one, i) => <Door key={i} engine={one} />);
+export function Consoles({ engine, engines = engine && [engine] }: ConsolesProps): ReactNode {
+  if (engines) return engines.map((one, i) => <ConsoleOf key={i} engine={one} />);
   return (
     <Guard renderFailure={() => null}>
-      <DoorOfProvider />
+      <ProvidedConsole />
     </Guard>
   );
 }
 
-interface DoorsProps {
+interface ConsolesProps {
   readonly engine: ContextEngine | undefined;
   readonly engines: readonly ContextEngine[] | undefined;
 }
 
-function DoorOfProvider(): ReactNode {
-  return <Door engine={useEngine()} />;
+function ProvidedConsole(): ReactNode {
+  return <ConsoleOf engine={useEngine()} />;
 }
 
-function Door({ engine }: { readonly engine: ContextEngine }): ReactNode {
+function ConsoleOf({ engine }: { readonly engine: ContextEngine }): ReactNode {
   useEffect(() => openConsole(engine), [engine]);
   return null;
 }

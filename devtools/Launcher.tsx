@@ -13,7 +13,7 @@ import { Guard } from './Guard.tsx';
 import type { DevtoolsPosition, Insets } from './dock.ts';
 import { HOTKEY, isHotkey } from './hotkey.ts';
 import { useLoaded } from './loaded.ts';
-import type { Doors } from './Doors.tsx';
+import type { Consoles } from './Consoles.tsx';
 import type { EmbeddedPanel, FloatingPanel, Recording } from './Panel.tsx';
 import { recall, remember } from './memory.ts';
 import { type DevtoolsTheme, Shadow } from './Shadow.tsx';
@@ -82,7 +82,7 @@ export type LoadPanel = () => Promise<{
 }>;
 
 /** Loads the code of the console API. */
-type LoadConsole = () => Promise<{ readonly Doors: typeof Doors }>;
+type LoadConsole = () => Promise<{ readonly Consoles: typeof Consoles }>;
 
 /**
  * A button that opens the panel at an edge of the window. While it is closed, nothing of the engine is read, unless a person
@@ -138,13 +138,9 @@ function nothing(): ReactNode {
 }
 
 /** Gives the page's console access to the engines; nothing without an engine. */
-function Console({
-  load,
-  engine,
-  engines,
-}: Omit<GuestProps, 'children'> & { readonly load: LoadConsole }): ReactNode {
-  const { value } = useLoaded(load, true);
-  return value && <value.Doors engine={engine} engines={engines} />;
+function Console({ load, ...of }: Omit<GuestProps, 'children'> & { readonly load: LoadConsole }): ReactNode {
+  const loaded = useLoadedCode(load, true);
+  return loaded && <loaded.Consoles engine={of.engine} engines={of.engines} />;
 }
 
 /** False on the server and while its HTML is hydrated. */
@@ -161,7 +157,7 @@ interface Loading {
 }
 
 function Embedded({ load, ...props }: ContextDevtoolsPanelProps & Loading): ReactNode {
-  const loaded = usePanel(load, true);
+  const loaded = useLoadedCode(load, true);
   return loaded && <loaded.EmbeddedPanel {...props} />;
 }
 
@@ -178,7 +174,7 @@ function Launcher({
   const [isAsked, setIsAsked] = useState(false);
   const button = useRef<HTMLButtonElement>(null);
   const isRecording = !isOpen && recall().recordsClosed === true;
-  const loaded = usePanel(load, isOpen || preload || isRecording);
+  const loaded = useLoadedCode(load, isOpen || preload || isRecording);
   useEffect(() => onOpenChange?.(isOpen), [onOpenChange, isOpen]);
   useEffect(() => {
     // Nothing is stored for an app that never opens the panel.
@@ -234,8 +230,8 @@ function Launcher({
   );
 }
 
-/** The panel's code, loaded when it is first needed. */
-function usePanel(load: LoadPanel, isWanted: boolean): Awaited<ReturnType<LoadPanel>> | undefined {
+/** Code of the devtools, loaded when it is first needed. */
+function useLoadedCode<T>(load: () => Promise<T>, isWanted: boolean): T | undefined {
   const { value, error } = useLoaded(load, isWanted);
   useEffect(() => {
     if (error) console.error('The contextree devtools could not be loaded.', error);

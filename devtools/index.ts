@@ -22,7 +22,7 @@ export const ContextDevtools: FunctionComponent<ContextDevtoolsProps> =
     ? () => null
     : /* @__PURE__ */ floatingDevtools(
         () => import('./Panel.tsx'),
-        () => import('./Doors.tsx'),
+        () => import('./Consoles.tsx'),
       );
 
 /** The devtools inside a page, always open. Nothing in production builds. */
@@ -31,5 +31,5 @@ export const ContextDevtoolsPanel: FunctionComponent<ContextDevtoolsPanelProps> 
     ? () => null
     : /* @__PURE__ */ embeddedDevtools(
         () => import('./Panel.tsx'),
-        () => import('./Doors.tsx'),
+        () => import('./Consoles.tsx'),
       );

@@ -55,23 +55,23 @@ export interface Placed {
  */
 export class Places {
   readonly #nodes: readonly Placed[];
-  readonly #some: Map<string | null | undefined, number | undefined> = new Map();
-  #all: ReadonlyMap<string, number> | undefined;
+  readonly #wanted: Map<string | null | undefined, number | undefined> = new Map();
+  #byKey: ReadonlyMap<string, number> | undefined;
 
   constructor(nodes: readonly Placed[], wanted: readonly (string | null | undefined)[] = []) {
     this.#nodes = nodes;
-    for (const key of wanted) this.#some.set(key, undefined);
+    for (const key of wanted) this.#wanted.set(key, undefined);
     for (let i = 0; i < nodes.length; i += 1)
-      if (!isNext(nodes, i)) this.#some.set(nodes[i]?.parentKey, undefined);
+      if (!isNext(nodes, i)) this.#wanted.set(nodes[i]?.parentKey, undefined);
     for (let i = 0; i < nodes.length; i += 1)
-      if (this.#some.has(nodes[i]?.key)) this.#some.set(nodes[i]?.key, i);
+      if (this.#wanted.has(nodes[i]?.key)) this.#wanted.set(nodes[i]?.key, i);
   }
 
   /** The index of the message with this key; undefined for a key that is not in the list. */
   of(key: string | null | undefined): number | undefined {
-    if (this.#some.has(key)) return this.#some.get(key);
-    this.#all ??= new Map(this.#nodes.map((node, i) => [node.key, i]));
-    return this.#all.get(key ?? '');
+    if (this.#wanted.has(key)) return this.#wanted.get(key);
+    this.#byKey ??= new Map(this.#nodes.map((node, i) => [node.key, i]));
+    return this.#byKey.get(key ?? '');
   }
 }
 

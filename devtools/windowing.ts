@@ -19,10 +19,10 @@ export interface RowWindow {
   readonly reveal: (row: number) => void;
 }
 
-/** How many rows are mounted above and below the visible ones, at least, so that scrolling shows no gap. */
+/** How many rows are mounted above and below the visible ones, at least. Who scrolls faster sees a gap for a frame. */
 const MARGIN = 4;
 
-/** How many rows are mounted together: whatever little is rendered, React and the browser take 4 ms for it. */
+/** The mounted rows change by so many at once: any render takes React and the browser 4 ms. */
 const BLOCK = 8;
 
 /** The height to assume where nothing can be measured, in CSS pixels. */
@@ -63,7 +63,7 @@ export function useRowWindow(count: number, height: number): RowWindow {
 
 /** What is seen of a list, and the rows to mount for that. */
 interface Sight extends Pick<RowWindow, 'first' | 'end' | 'page'> {
-  /** A row that was on top with these rows mounted. */
+  /** The row on top when these rows were first mounted; it may be up to seven rows off. */
   readonly top: number;
 }
 

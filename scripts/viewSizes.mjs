@@ -17,7 +17,7 @@ export async function viewSizes() {
   const tools = metafile.inputs[TOOLS]?.imports.map(({ path }) => path) ?? [];
   const panel = ['devtools/Panel.tsx', ...tools.filter((path) => !VIEW.test(path))];
   return Promise.all([
-    added('devtools/Doors.tsx', [BUTTON], 2_000),
+    added('devtools/Consoles.tsx', [BUTTON], 2_000),
     ...tools.filter((path) => VIEW.test(path)).map((view) => added(view, panel, 4_000)),
   ]);
 }

@@ -14,7 +14,7 @@ export function Row(props: RowProps): ReactNode {
   const message = messageAt(model, node);
   const { key, role } = message;
   const isHere = key === headKey;
-  // Nearly every message is the only one of its kind, and the engine need not look.
+  // Nearly every message has no siblings, and the engine need not look.
   const { index, keys } = isOnlyChild(model, node) ? ALONE : engine.siblings(key);
   const versions = index >= 0 && keys.length > 1 ? keys.length : undefined;
   const state = rowState(moment, node);

@@ -68,9 +68,17 @@ export function Rows(props: RowsProps): ReactNode {
 
 /** Makes the element of a row once: React does not render the same element again. */
 function madeOnce(make: (row: number) => ReactNode): (row: number) => ReactNode {
-  const made: ReactNode[] = [];
-  return (row) => (made[row] ??= make(row));
+  const made = new Map<number, ReactNode>();
+  return (row) => {
+    if (made.size > KEPT) made.clear();
+    const element = made.get(row) ?? make(row);
+    made.set(row, element);
+    return element;
+  };
 }
+
+/** How many elements are kept: a person may scroll through 100,000 rows. */
+const KEPT = 1000;
 
 /** Props of the element of a row: where it stands. */
 export interface RowBox {

@@ -234,7 +234,7 @@ export class Handles {
     return record;
   }
 
-  /** A message by key or id; undefined for an unknown one. */
+  /** A message by key or id; undefined for an unknown one, and for an empty text, which no id is. */
   find(idOrKey: unknown, branch?: Handle): MessageRecord | undefined {
     if (typeof idOrKey !== 'string' || idOrKey === '') return undefined;
     const head = branch ? branch.key : this.head();

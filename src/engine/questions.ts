@@ -22,8 +22,8 @@ export class Questions {
   readonly #view: View;
   readonly #versions: Map<string, Versions> = new Map();
   #nodes: readonly GraphNode[] = [];
-  /** The revision of these nodes. */
-  #seen = 0;
+  /** The revision that the nodes show. */
+  #shown = 0;
 
   constructor(writer: Writer) {
     this.#writer = writer;
@@ -109,8 +109,8 @@ export class Questions {
       .branches()
       .map(({ name, headKey, isActive }) => ({ name, head: headKey, isActive }));
     const checkpoints = this.#writer.facts.checkpoints().toReversed();
-    if (this.#seen !== revision) this.#nodes = graphNodes(chat, growing, this.#nodes);
-    this.#seen = revision;
+    if (this.#shown !== revision) this.#nodes = graphNodes(chat, growing, this.#nodes);
+    this.#shown = revision;
     return graphData(this.#writer.desk.chatId, chat, { branches, checkpoints }, growing, this.#nodes);
   }
 }

@@ -75,8 +75,9 @@ describe('the console of the page', () => {
     expect(await (await answering()).graph()).toMatchObject({ nodes: [{ id: 'q1' }] });
   });
 
-  it('asks nobody where there is no engine, and the app goes on', () => {
+  it('asks nobody where there is no engine, and the app goes on', async () => {
     render(<ContextDevtools />);
+    await settle();
     expect(asked()).toBeUndefined();
   });
 });
