@@ -4,24 +4,24 @@
 // by trying: gzip looks back 32 kB.
 export { logOf } from './events.ts';
 export { Cells, columnHeads } from './views/Columns.tsx';
-export { MenuItems } from './MenuItems.tsx';
 export { enginePicker } from './Header.tsx';
 export { openDropped } from './sessionCopy.ts';
 export { Finder } from './views/Finder.tsx';
 export { Snapshot } from './views/Snapshot.tsx';
 export { Log } from './views/Log.tsx';
 export { keysHelp } from './views/Keys.tsx';
+export { CheckpointName } from './views/CheckpointName.tsx';
 export { Fragments } from './views/Fragments.tsx';
 export { graphKeys } from './graphKeys.ts';
 export { Checkpoints } from './views/Checkpoints.tsx';
 export { Node } from './views/Node.tsx';
-export { Cost } from './views/Cost.tsx';
 export { Prompt } from './views/Prompt.tsx';
 export { Storage } from './views/Storage.tsx';
+export { Cost } from './views/Cost.tsx';
 export { Run } from './views/Run.tsx';
 export { viewCss } from './viewCss.ts';
 export { Resizer } from './Resizer.tsx';
-export { CheckpointName } from './views/CheckpointName.tsx';
 export { Compare } from './views/Compare.tsx';
 export { keepFocus } from './keepFocus.ts';
 export { openWindow } from './openWindow.ts';
+export { MenuItems } from './MenuItems.tsx';

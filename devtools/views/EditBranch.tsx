@@ -1,6 +1,7 @@
 import { keys } from '../keys.ts';
 import type { UIMessage } from 'ai';
 import { type ReactNode, useState } from 'react';
+import { Textarea } from './Textarea.tsx';
 
 /** Edits a message as a version on a branch of its own. Parts that are no text stay. */
 export function EditBranch({ message, off, onSave, onClose }: EditBranchProps): ReactNode {
@@ -12,16 +13,14 @@ export function EditBranch({ message, off, onSave, onClose }: EditBranchProps): 
   return (
     <section className="form" aria-label="Edit as a new branch">
       {texts.map(({ text, at }, n) => (
-        <textarea
+        <Textarea
           key={at}
           // oxlint-disable-next-line jsx-a11y/no-autofocus -- a person has just opened it
           autoFocus={n === 0}
           aria-label={`Words ${n + 1} of ${texts.length}`}
-          dir="auto"
-          rows={Math.min(12, Math.max(3, text.split('\n').length + 1))}
-          value={text}
+          words={text}
+          onWords={(words) => change(at, words)}
           onKeyDown={keys({ Escape: onClose })}
-          onChange={(event) => change(at, event.target.value)}
         />
       ))}
       {texts.length === 0 && <p className="words">It has no text to edit.</p>}

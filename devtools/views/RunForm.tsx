@@ -6,6 +6,7 @@ import type { ContextEngine, ContextFragment } from 'contextree';
 import { type ReactNode, useState } from 'react';
 import { type Changes, MOST, type Plan, runsOf, useRuns } from '../runs.ts';
 import type { RunSettings } from '../view.ts';
+import { Textarea } from './Textarea.tsx';
 
 /** The starting point of a run. */
 export interface Ground {
@@ -83,23 +84,16 @@ export function RunForm({ engine, ground, settings, isSafe }: RunFormProps): Rea
       )}
       <details>
         <summary>System prompt{system !== undefined && ' - changed'}</summary>
-        <textarea
+        <Textarea
           aria-label="System prompt"
-          rows={6}
-          value={system ?? ground.system}
-          spellCheck={false}
-          onChange={(event) => change({ system: event.target.value })}
+          words={system ?? ground.system}
+          onWords={(text) => change({ system: text })}
         />
         {system !== undefined && <button onClick={() => change({ system: undefined })}>Reset</button>}
       </details>
+      {/* oxlint-disable-next-line jsx-a11y/label-has-associated-control -- the field is within it */}
       <label>
-        Question
-        <textarea
-          rows={3}
-          dir="auto"
-          value={words}
-          onChange={(event) => change({ words: event.target.value })}
-        />
+        Question <Textarea words={words} onWords={(text) => change({ words: text })} />
       </label>
       {boxes(
         'Models',

@@ -219,6 +219,21 @@ describe('a run', () => {
     expect(body?.message.parts.map(({ type }) => type)).toEqual(['file', 'text']);
   });
 
+  it('asks a question again as it is that is too long for a browser to lay out in a field', async () => {
+    const engine = await chat();
+    const chats = recordedChats(engine, { runsDry: true, answers: ['First.', 'Another.'] });
+    const question = 'Why? '.repeat(30_000);
+    await act(() => ask(chats, question));
+    await open(engine, 'Run');
+    const box = await eventually(() =>
+      panel().getByRole<HTMLTextAreaElement>('textbox', { name: 'Question' }),
+    );
+    expect([box.value, box.disabled]).toEqual(['Too long to be changed here.', true]);
+    await press(panel().getByRole('button', { name: 'Run' }));
+    await eventually(() => expect(panel().getByText('done')).toBeTruthy());
+    expect(engine.requests().at(-1)?.messages.at(-1)?.parts).toEqual([{ type: 'text', text: question }]);
+  });
+
   it('is five at a time, three of them together, and all of them can be stopped', async () => {
     const engine = await chat('q1');
     const asked: AbortSignal[] = [];
