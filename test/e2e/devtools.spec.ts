@@ -186,7 +186,9 @@ test('the page has room for the devtools before they are there, and moves nothin
   const panel = page.getByRole('region', { name: 'contextree devtools' });
   for (const [side, width, height] of [
     ['Right', 1440, 900],
+    ['Right', 1200, 800],
     ['Right', 1024, 768],
+    ['Right', 320, 740],
     ['Left', 1440, 900],
     ['Bottom', 1440, 900],
     ['Top', 1440, 900],

@@ -79,11 +79,15 @@ function OpenChat({ chatId, isFirst, hasSteps, covered, menuButton }: ChatPagePr
         {menuButton}
         <h1 dir="auto">{title}</h1>
         <SaveState />
-        {standing === 'open' && (
+        {(standing === 'open' || standing === 'loading') && (
           <div className="branch-bar" role="group" aria-label="Branches and checkpoints">
-            <Branches />
-            <Checkpoints view={checkpoints} />
-            {!aside && <ByTheWay />}
+            {standing === 'open' && (
+              <>
+                <Branches />
+                <Checkpoints view={checkpoints} />
+                {!aside && <ByTheWay />}
+              </>
+            )}
           </div>
         )}
         <span className="devtools-place">
