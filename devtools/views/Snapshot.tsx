@@ -4,6 +4,7 @@ import { type ReactNode, useRef, useState } from 'react';
 import { outcomeOf, Take } from '../Copy.tsx';
 import { download } from '../download.ts';
 import { logOf } from '../events.ts';
+import { hitAfter } from '../hits.ts';
 import { Check, SearchField } from '../kit.tsx';
 import { instead, useAnswer } from '../live.tsx';
 import { useShownIn } from '../Styled.tsx';
@@ -22,7 +23,7 @@ export function Snapshot({ engine, state, sight, onLook, onCopy }: ViewProps): R
   return (
     <>
       <div className="bar">
-        <Search value={value} onShow={setShown} />
+        <Search value={value} shown={shown} onShow={setShown} />
         <Check isOn={withSecrets} onToggle={() => setWithSecrets(!withSecrets)}>
           with secrets
         </Check>
@@ -52,13 +53,14 @@ async function jsonOf(value: unknown, withSecrets: boolean): Promise<string> {
 
 interface SearchProps {
   readonly value: unknown;
+  /** The path of the hit that was gone to. */
+  readonly shown: string | undefined;
   readonly onShow: (path: string | undefined) => void;
 }
 
 /** Finds keys and values, folded ones too, and steps through them. */
-function Search({ value, onShow }: SearchProps): ReactNode {
+function Search({ value, shown, onShow }: SearchProps): ReactNode {
   const [words, setWords] = useState('');
-  const [at, setAt] = useState(0);
   const wanted = words.trim();
   const { value: answer } = useAnswer(
     async (signal) => ({
@@ -68,11 +70,6 @@ function Search({ value, onShow }: SearchProps): ReactNode {
     [value, wanted],
   );
   const found = answer?.paths ?? [];
-  const step = (by: number): void => {
-    const next = (at + by + found.length) % Math.max(1, found.length);
-    setAt(next);
-    onShow(found[next]);
-  };
   return (
     <SearchField
       label="Search the snapshot"
@@ -80,12 +77,12 @@ function Search({ value, onShow }: SearchProps): ReactNode {
       value={words}
       onChange={(some) => {
         setWords(some);
-        setAt(-1);
+        onShow(undefined);
       }}
       found={wanted === '' ? undefined : answer?.of === wanted ? found.length : -1}
       most={MOST}
-      at={at}
-      onStep={step}
+      at={found.indexOf(shown ?? '')}
+      onStep={(by) => onShow(hitAfter(found, shown, by))}
     />
   );
 }

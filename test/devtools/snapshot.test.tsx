@@ -1,3 +1,4 @@
+import { fireEvent } from '@testing-library/react';
 import { describe, expect, it, vi } from 'vitest';
 import {
   chat,
@@ -61,6 +62,19 @@ describe('the snapshot', () => {
     await eventually(() => expect(items()).toContain('persisted:[1]'));
     await press(panel().getByRole('button', { name: 'Follow the app' }));
     await eventually(() => expect(items()).toContain('persisted:[3]'));
+  });
+
+  it('is searched, and the way back from a new search leads to its last hit', async () => {
+    await open(await chat('q1', 'a1', 'q2'), 'Snapshot');
+    const box = panel().getByRole('searchbox', { name: 'Search the snapshot' });
+    const told = (): string => box.nextElementSibling?.textContent ?? '';
+    fireEvent.change(box, { target: { value: 'main' } });
+    await eventually(() => expect(Number(told())).toBeGreaterThan(1));
+    const found = told();
+    await press(panel().getByRole('button', { name: 'Previous hit' }));
+    expect(told()).toBe(`${found} of ${found}`);
+    await press(panel().getByRole('button', { name: 'Next hit' }));
+    expect(told()).toBe(`1 of ${found}`);
   });
 
   it('is given as a file, too, without secrets', async () => {
