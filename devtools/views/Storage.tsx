@@ -190,33 +190,32 @@ function Integrity({ engine, onOpen }: Pick<ViewProps, 'engine' | 'onOpen'>): Re
       const { findings } = await engine.repair({ preview: !isRepair });
       setResult({ findings, isRepair });
     });
-  const mends = result?.findings.filter(({ mends: can }) => can).length ?? 0;
+  const { findings = [], isRepair } = result ?? {};
+  const mends = findings.filter(({ mends: can }) => can).length;
   return (
     <section>
       <h2>
         Integrity <button onClick={() => check(false)}>Check</button>{' '}
-        {result?.isRepair === false && mends > 0 && (
+        {isRepair === false && mends > 0 && (
           <button onClick={() => check(true)}>
-            Repair {exactly(mends)} of {exactly(result.findings.length)}
+            Repair {exactly(mends)} of {exactly(findings.length)}
           </button>
         )}
       </h2>
       {alert}
       <div className="inset" role="status">
-        {result && (result.findings.length === 0 ? 'No faults found.' : summary(result, mends))}
+        {result && (findings.length === 0 ? 'No faults found.' : summary(result, mends))}
       </div>
-      {result && result.findings.length > 0 && (
+      {findings.length > 0 && (
         <ul>
-          {result.findings.slice(0, MOST).map((finding, i) => (
+          {findings.slice(0, MOST).map((finding, i) => (
             <li key={i} className="turn">
-              {sayingOf(finding, result.isRepair, (node) => onOpen('Graph', { node }))}
+              {sayingOf(finding, isRepair, (node) => onOpen('Graph', { node }))}
             </li>
           ))}
         </ul>
       )}
-      {result && result.findings.length > MOST && (
-        <p className="inset muted">and {exactly(result.findings.length - MOST)} more</p>
-      )}
+      {findings.length > MOST && <p className="inset muted">and {exactly(findings.length - MOST)} more</p>}
     </section>
   );
 }
@@ -236,7 +235,7 @@ function summary({ findings, isRepair }: Checked, mends: number): string {
 
 function sayingOf(
   { kind, id, text, key, mends }: Finding,
-  isRepair: boolean,
+  isRepair: boolean | undefined,
   onShow: (key: string) => void,
 ): ReactNode {
   return (
