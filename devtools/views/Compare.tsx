@@ -1,5 +1,5 @@
 import type { Comparison, ContextEngine, EngineState } from 'contextree';
-import { type ReactNode, useMemo, useState } from 'react';
+import { type ReactNode, useState } from 'react';
 import { dollars, span } from '../amounts.ts';
 import { count, counted } from '../figures.ts';
 import { dashed, more, Scroll, Select } from '../kit.tsx';
@@ -180,7 +180,7 @@ const PAGE = 40;
 function Turns({ turns, onOpen }: Pick<Comparison, 'turns'> & Pick<ViewProps, 'onOpen'>): ReactNode {
   const [shown, show] = useState(PAGE);
   const { ref, isNarrow } = useNarrow();
-  const runs = useMemo(() => runsIn(turns), [turns]);
+  const runs = runsIn(turns);
   if (turns.length === 0) return <p className="words">No more messages.</p>;
   const left = runs.length - shown;
   return (

@@ -23,10 +23,7 @@ export function ReplayOf({
   readonly messageKey: string;
 }): ReactNode {
   const requests = useRequests(engine);
-  const request = useMemo(
-    () => requestAt({ engine, node: messageKey, requests }),
-    [engine, messageKey, requests],
-  );
+  const request = requestAt({ engine, node: messageKey, requests });
   if (request) return <Replay request={request} />;
   return <p className="words">Not recorded. Requests are recorded while the panel is open.</p>;
 }

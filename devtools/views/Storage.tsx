@@ -1,6 +1,6 @@
 import { dashed, type Fact, factList, Scroll } from '../kit.tsx';
 import type { ContextEngine, Finding, StorageFigures } from 'contextree';
-import { type ReactNode, useMemo, useState } from 'react';
+import { type ReactNode, useState } from 'react';
 import { useAttempt } from '../attempt.tsx';
 import { bytesOf } from '../amounts.ts';
 import { counted, exactly } from '../figures.ts';
@@ -131,7 +131,7 @@ function Kinds({ engine, figures, onCount }: KindsProps): ReactNode {
 /** How long the engine's writes took since the panel was opened. */
 function Writes({ engine }: { readonly engine: ContextEngine }): ReactNode {
   const events = useEvents(engine);
-  const rows = useMemo(() => latencies(events), [events]);
+  const rows = latencies(events);
   return (
     <section>
       <h2>Writes since the panel was opened</h2>
