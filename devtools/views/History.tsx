@@ -1,4 +1,4 @@
-import type { BranchInfo, CheckpointInfo, ContextEngine, EngineState, PastGraph } from 'contextree';
+import type { BranchInfo, ContextEngine, EngineState, PastGraph } from 'contextree';
 import { type ReactNode, useMemo, useState } from 'react';
 import { useAttempt } from '../attempt.tsx';
 import { clock } from '../amounts.ts';
@@ -174,8 +174,7 @@ function stepLine({ time, kind, label, state }: Step): ReactNode {
 
 /** The graph at an earlier time. */
 function Past({ engine, state, past, hereKey, onCheckOut, onRead }: PastProps): ReactNode {
-  const branches = useMemo(() => branchesOf(past, state.branches), [past, state.branches]);
-  const model = useMemo(() => modelOf(past, branches), [past, branches]);
+  const { branches, model } = useMemo(() => pastOf(past, state.branches), [past, state.branches]);
   const [selected, select] = useState<string>();
   const [choices, setChoices] = useState<ReadonlyMap<string, boolean>>(new Map());
   const known = selected !== undefined && model.places.of(selected) !== undefined ? selected : undefined;
@@ -208,9 +207,12 @@ interface PastProps extends Pick<ViewProps, 'engine' | 'state'> {
   readonly onRead: (key: string) => void;
 }
 
-/** The branches as they were, with the labels of today; their size and age at that time are not recorded. */
-function branchesOf({ branches }: PastGraph, today: readonly BranchInfo[]): readonly BranchInfo[] {
-  return branches.map((branch) => {
+/** The branches as they were, with the labels of today: their size and age at that time are not recorded; and their graph. */
+function pastOf(
+  { nodes, branches: then, checkpoints }: PastGraph,
+  today: readonly BranchInfo[],
+): { readonly branches: readonly BranchInfo[]; readonly model: GraphModel } {
+  const branches = then.map((branch) => {
     const { label = branch.name, ownCount = NaN } = today.find(({ name }) => name === branch.name) ?? {};
     return {
       ...branch,
@@ -223,9 +225,7 @@ function branchesOf({ branches }: PastGraph, today: readonly BranchInfo[]): read
       ownCount,
     };
   });
-}
-
-function modelOf({ nodes, checkpoints }: PastGraph, branches: readonly BranchInfo[]): GraphModel {
-  const points: CheckpointInfo[] = checkpoints.map((one) => ({ ...one, id: one.name, createdAt: 0 }));
-  return graphModel(nodes, branches, points, [branches.find(({ isActive }) => isActive)?.headKey]);
+  const points = checkpoints.map((one) => ({ ...one, id: one.name, createdAt: 0 }));
+  const head = branches.find(({ isActive }) => isActive)?.headKey;
+  return { branches, model: graphModel(nodes, branches, points, [head]) };
 }
