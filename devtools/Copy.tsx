@@ -5,8 +5,13 @@ import { useShownIn } from './Styled.tsx';
 
 /** A button that copies the result of `text`, and says whether that worked. */
 export function Copy({ label, text }: CopyProps): ReactNode {
-  const [outcome, setOutcome] = useState('');
   const { navigator } = useShownIn();
+  return <Act label={label} done="Copied" act={() => writeClipboard(navigator, text)} />;
+}
+
+/** A button that says for a while how its act ended. */
+function Act({ label, done, act, isOff }: ActProps): ReactNode {
+  const [outcome, setOutcome] = useState('');
   useEffect(() => {
     if (!outcome) return undefined;
     const timer = setTimeout(() => setOutcome(''), 2_000);
@@ -17,11 +22,18 @@ export function Copy({ label, text }: CopyProps): ReactNode {
       <span role="status" className="muted">
         {outcome}
       </span>
-      <button onClick={() => void outcomeOf('Copied', writeClipboard(navigator, text)).then(setOutcome)}>
+      <button disabled={isOff} onClick={() => void outcomeOf(done, act()).then(setOutcome)}>
         {label}
       </button>
     </>
   );
+}
+
+interface ActProps {
+  readonly label: string;
+  readonly done: string;
+  readonly act: () => Promise<void>;
+  readonly isOff?: boolean;
 }
 
 interface CopyProps {
@@ -43,9 +55,12 @@ export function Take({ what, json, isOff }: TakeProps): ReactNode {
   return (
     <>
       <Copy label="Copy JSON" text={json} />
-      <button disabled={isOff} onClick={() => void json().then((text) => download(shownIn, what, text))}>
-        Download
-      </button>
+      <Act
+        label="Download"
+        done="Saved"
+        act={async () => download(shownIn, what, await json())}
+        isOff={isOff}
+      />
     </>
   );
 }

@@ -87,6 +87,12 @@ describe('the snapshot', () => {
     const text = await files[0]!.text();
     expect(JSON.parse(text)).toMatchObject({ meta: { chatId: 'c' } });
     expect(text).not.toContain('a1B2');
+    await eventually(() => panel().getByText('Saved'));
+    click.mockImplementation(() => {
+      throw new Error('The browser refused.');
+    });
+    await press(panel().getByRole('button', { name: 'Download' }));
+    await eventually(() => panel().getByText('Not saved: The browser refused.'));
     vi.restoreAllMocks();
   });
 
