@@ -280,7 +280,11 @@ export function idOf(record: MessageRecord, growingOf: GrowingOf = NO_GROWTH): s
 
 /** Whether a message shows: not a reserved answer without content, nor a removed one. */
 export function isVisible(record: MessageRecord, growingOf: GrowingOf = NO_GROWTH): boolean {
-  const version = grownVersion(record, growingOf);
+  return shows(grownVersion(record, growingOf));
+}
+
+/** Whether a message shows that has this version: not a reserved or removed one. */
+export function shows(version: Version): boolean {
   return version.parts > 0 || (version.status === 'complete' && hasWords(version));
 }
 

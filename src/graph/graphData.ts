@@ -1,4 +1,4 @@
-import { compareAt, grownVersion, idOf, isVisible, NO_GROWTH, recordAt } from './graph.ts';
+import { compareAt, grownVersion, idOf, isVisible, NO_GROWTH, recordAt, shows } from './graph.ts';
 import type { ChatValue, GrowingOf, LinkedMessage } from './graph.ts';
 import { keepIfSame } from './same.ts';
 import type { GraphData, GraphNode } from './visualize.ts';
@@ -43,20 +43,34 @@ export function graphData(
  * (a reserved or removed answer) is left out, and its children are linked to its parent. A message that is equal among the
  * nodes of an earlier call, given as `before`, is the same object; if all are, the list is.
  *
- * One pass: in a chat of 100,000 nearly every message follows the one before it, so that its parent is the message just seen
- * and needs no look-up.
+ * One pass over linked messages, nearly all of which were read in their order: nothing is sorted or looked up for them.
  */
 export function graphNodes(
-  chat: ChatValue,
+  { messages }: ChatValue,
   growingOf: GrowingOf,
   before: readonly GraphNode[] = [],
 ): readonly GraphNode[] {
+  const sorted = (): LinkedMessage[] =>
+    [...messages.values()].toSorted((a, b) => compareAt(a.record, b.record));
+  const nodes = nodesOf(messages.values(), growingOf, before) ?? nodesOf(sorted(), growingOf, before) ?? [];
+  return keepIfSame(before, nodes);
+}
+
+/** The nodes of messages in their order; undefined where they are not. */
+function nodesOf(
+  messages: Iterable<LinkedMessage>,
+  growingOf: GrowingOf,
+  before: readonly GraphNode[],
+): readonly GraphNode[] | undefined {
   const nodes: GraphNode[] = [];
   let last: LinkedMessage | undefined;
   let next = 0;
-  for (const message of inOrder(chat, growingOf)) {
+  for (const message of messages) {
     const { record } = message;
-    const { id = record.id, preview } = grownVersion(record, growingOf);
+    const version = grownVersion(record, growingOf);
+    if (!shows(version)) continue;
+    if (last && compareAt(last.record, record) > 0) return undefined;
+    const { id = record.id, preview } = version;
     const parent = message.parent === last ? last : nearestShown(message.parent, growingOf);
     const parentId = parent ? idOf(parent.record, growingOf) : null;
     const parentKey = parent?.record.key ?? null;
@@ -80,19 +94,7 @@ export function graphNodes(
     }
     last = message;
   }
-  return keepIfSame(before, nodes);
-}
-
-/** The messages that show, in the order of `(at, key)`, in which most chats are read. */
-function inOrder({ messages }: ChatValue, growingOf: GrowingOf): LinkedMessage[] {
-  const shown: LinkedMessage[] = [];
-  let isOrdered = true;
-  for (const message of messages.values()) {
-    if (!isVisible(message.record, growingOf)) continue;
-    isOrdered &&= (shown.at(-1)?.record.at ?? -1) < message.record.at;
-    shown.push(message);
-  }
-  return isOrdered ? shown : shown.toSorted((a, b) => compareAt(a.record, b.record));
+  return nodes;
 }
 
 /** The message itself, or the nearest one before it that shows. */
