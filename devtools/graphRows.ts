@@ -116,6 +116,7 @@ export function isFolded(model: GraphModel, choices: ReadonlyMap<string, boolean
 /** The messages that have a row, top down, without folded ones. */
 export function visibleRows(model: GraphModel, choices: ReadonlyMap<string, boolean>): Int32Array {
   const { order, size } = model.lanes;
+  if (!order.some((node) => isFolded(model, choices, node))) return order;
   const rows = new Int32Array(order.length);
   let count = 0;
   for (let row = 0; row < order.length;) {

@@ -24,7 +24,7 @@ export interface Lanes {
   /** Message to row. */
   readonly row: Int32Array;
   /** Message to lane, 0 at the left. */
-  readonly lane: Int32Array;
+  readonly lane: Uint8Array;
   /** Message to the size of its subtree, itself included; these are its row and the rows below it. */
   readonly size: Int32Array;
   /** Message to the message above it; -1 for a root. */
@@ -36,11 +36,10 @@ export interface Lanes {
 }
 
 /** Lays out a forest given as the parent of each message, -1 for a root, with `active` the end of the active path or -1. */
-export function layoutLanes(parents: Int32Array, active: number): Lanes {
-  const forest = plant(parents);
-  const size = subtreeSizes(forest);
-  const next = continuations(forest, size, active);
-  return { ...placeRows(forest, next, active), size, parent: forest.parent, next };
+export function layoutLanes(parent: Int32Array, active: number): Lanes {
+  const size = subtreeSizes(parent);
+  const next = continuations(parent, size, active);
+  return { ...placeRows(parent, next, active), size, parent, next };
 }
 
 /** The facts of a message that decide its place in the graph. */
@@ -88,52 +87,31 @@ export function parentIndices(nodes: readonly Placed[], places: Places): Int32Ar
   return parents;
 }
 
-/** A forest in linked lists: of each message the first child and the next sibling, oldest first, -1 at the end. */
-interface Forest {
-  readonly parent: Int32Array;
-  readonly firstChild: Int32Array;
-  readonly nextSibling: Int32Array;
-  /** All messages, each after its parent. */
-  readonly downward: Int32Array;
-}
-
-function plant(parent: Int32Array): Forest {
-  const count = parent.length;
-  const firstChild = new Int32Array(count).fill(-1);
-  const nextSibling = new Int32Array(count).fill(-1);
-  for (let child = count - 1; child >= 0; child -= 1) {
-    const above = at(parent, child);
-    if (above < 0) continue;
-    nextSibling[child] = at(firstChild, above);
-    firstChild[above] = child;
-  }
-  return { parent, firstChild, nextSibling, downward: parentsFirst(parent, firstChild, nextSibling) };
-}
-
-function parentsFirst(parent: Int32Array, firstChild: Int32Array, nextSibling: Int32Array): Int32Array {
-  const downward = new Int32Array(parent.length);
-  let known = 0;
-  for (let node = 0; node < parent.length; node += 1) if (at(parent, node) < 0) downward[known++] = node;
-  for (let read = 0; read < known; read += 1) {
-    for (let child = at(firstChild, at(downward, read)); child >= 0; child = at(nextSibling, child)) {
-      downward[known++] = child;
-    }
-  }
-  return downward;
-}
-
-function subtreeSizes({ parent, downward }: Forest): Int32Array {
+function subtreeSizes(parent: Int32Array): Int32Array {
   const size = new Int32Array(parent.length).fill(1);
-  for (let i = downward.length - 1; i >= 0; i -= 1) {
-    const node = at(downward, i);
+  const order = parentsFirst(parent);
+  for (let i = parent.length - 1; i >= 0; i -= 1) {
+    const node = order ? (order[i] as number) : i;
     const above = at(parent, node);
     if (above >= 0) size[above] = at(size, above) + at(size, node);
   }
   return size;
 }
 
+/** All messages, each after its parent; undefined where they are written in such an order, as nearly always. */
+function parentsFirst(parent: Int32Array): number[] | undefined {
+  if (parent.every((above, node) => above < node)) return undefined;
+  const depths = new Int32Array(parent.length);
+  for (let node = 0; node < parent.length; node += 1) {
+    const path: number[] = [];
+    for (let up = node; up >= 0 && at(depths, up) === 0; up = at(parent, up)) path.push(up);
+    for (const one of path.toReversed()) depths[one] = 1 + (depths[at(parent, one)] ?? 0);
+  }
+  return [...depths.keys()].toSorted((a, b) => at(depths, a) - at(depths, b));
+}
+
 /** Which child continues its parent's lane: the heaviest (the older of two), but on the active path the active one. */
-function continuations({ parent }: Forest, size: Int32Array, active: number): Int32Array {
+function continuations(parent: Int32Array, size: Int32Array, active: number): Int32Array {
   const next = new Int32Array(parent.length).fill(-1);
   for (let node = 0; node < parent.length; node += 1) {
     const above = at(parent, node);
@@ -148,15 +126,15 @@ function continuations({ parent }: Forest, size: Int32Array, active: number): In
 
 /** Walks the forest with a stack of its own, and sets each message's row, lane and run. */
 function placeRows(
-  forest: Forest,
+  parent: Int32Array,
   next: Int32Array,
   active: number,
 ): Pick<Lanes, 'order' | 'row' | 'lane' | 'start'> {
-  const { parent, firstChild, nextSibling } = forest;
   const count = parent.length;
   const placed = { order: new Int32Array(count), row: new Int32Array(count) };
-  const lane = new Int32Array(count);
+  const lane = new Uint8Array(count);
   const start = new Int32Array(count);
+  const aside = besides(parent, next);
   const stack = rootsLastFirst(parent, active);
   for (let row = 0; stack.length > 0; row += 1) {
     const node = stack.pop() as number;
@@ -167,13 +145,22 @@ function placeRows(
     start[node] = goesOn ? at(start, above) : node;
     lane[node] = above < 0 ? 0 : at(lane, above) + (goesOn ? 0 : 1);
     if (at(next, node) >= 0) stack.push(at(next, node));
-    const sides = stack.length;
-    for (let child = at(firstChild, node); child >= 0; child = at(nextSibling, child)) {
-      if (child !== at(next, node)) stack.push(child);
-    }
-    reverseFrom(stack, sides);
+    for (const child of aside.get(node)?.toReversed() ?? []) stack.push(child);
   }
   return { ...placed, lane, start };
+}
+
+/** Of each message the children that begin a lane, oldest first. */
+function besides(parent: Int32Array, next: Int32Array): ReadonlyMap<number, readonly number[]> {
+  const lists = new Map<number, number[]>();
+  for (let node = 0; node < parent.length; node += 1) {
+    const above = at(parent, node);
+    if (above < 0 || at(next, above) === node) continue;
+    const list = lists.get(above);
+    if (list) list.push(node);
+    else lists.set(above, [node]);
+  }
+  return lists;
 }
 
 function rootsLastFirst(parent: Int32Array, active: number): number[] {
@@ -187,13 +174,7 @@ function rootsLastFirst(parent: Int32Array, active: number): number[] {
   return roots;
 }
 
-function reverseFrom(list: number[], from: number): void {
-  for (let left = from, right = list.length - 1; left < right; left += 1, right -= 1) {
-    [list[left], list[right]] = [list[right] as number, list[left] as number];
-  }
-}
-
 /** Reads an index that this file made and that is in range, which types can't express. */
-function at(array: Int32Array, index: number): number {
+function at(array: Int32Array | Uint8Array, index: number): number {
   return array[index] as number;
 }

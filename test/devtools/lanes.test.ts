@@ -19,6 +19,18 @@ describe('the layout of lanes', () => {
     );
   });
 
+  it('keeps its rules where messages come before their parents, as other clocks may have it', () => {
+    fc.assert(
+      fc.property(forests, ({ parents, active }) => {
+        const last = parents.length - 1;
+        const turned = (node: number): number => (node < 0 ? -1 : last - node);
+        const other = Int32Array.from(parents, (_, node) => turned(parents[turned(node)] as number));
+        expect(faults(other, turned(active), layoutLanes(other, turned(active)))).toEqual([]);
+      }),
+      campaign(400),
+    );
+  });
+
   it('keeps its rules for a fork at each of 100,000 messages', () => {
     const parents = Array.from({ length: 100_000 }, (_, i) => (i % 2 === 0 ? Math.max(i - 2, -1) : i - 1));
     for (const active of [99_999, 50_000, -1])
