@@ -26,7 +26,7 @@ export interface ContextreeConsole {
 }
 
 /** The chat to read. */
-export interface AskedChat {
+interface AskedChat {
   readonly chatId?: string;
 }
 
