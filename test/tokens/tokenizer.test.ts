@@ -77,7 +77,7 @@ describe('the estimate', () => {
     expect(errors[Math.ceil(errors.length * 0.95) - 1]).toBeLessThanOrEqual(0.3);
   });
 
-  test('of ten megabytes takes as long as that of a tenth of one, and is as near', () => {
+  test('of ten megabytes reads samples of them, and is as near', () => {
     const pieces = ['english.txt', 'chinese.txt', 'code.py', 'german.txt'].map((name) =>
       corpus(name).repeat(1e6 / corpus(name).length),
     );
@@ -86,9 +86,9 @@ describe('the estimate', () => {
     const exactly =
       3 * pieces.reduce((sum, piece) => sum + 10 * estimateTokens(piece.slice(0, piece.length / 10)), 0);
     expect(Math.abs(estimateTokens(whole) / exactly - 1)).toBeLessThan(0.1);
-    const start = performance.now();
-    for (let i = 0; i < 50; i += 1) estimateTokens(whole);
-    expect(performance.now() - start).toBeLessThan(5000);
+    // Between the first sample and the second one.
+    const unread = whole.slice(0, 10_000) + '好'.repeat(100_000) + whole.slice(110_000);
+    expect(estimateTokens(unread)).toBe(estimateTokens(whole));
   });
 
   test('of nothing is nothing, of anything at least one', () => {
