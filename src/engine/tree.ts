@@ -261,7 +261,11 @@ export class Tree {
         replica.mark(standIn, { on: true, at: now }, chat),
         replica.mark(longer, { on: false, at: now }, chat),
       ],
-      undo: [{ id: longer, chat, value: { on: true } }, { id: standIn, chat, value: { on: false } }, named],
+      undo: [
+        { id: longer, chat, value: { on: true } },
+        { id: standIn, chat, value: { on: false } },
+        { id: named.id, chat, value },
+      ],
     };
   }
 
