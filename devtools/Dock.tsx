@@ -8,8 +8,10 @@ import {
   isBeside,
   type Place,
   placeOf,
+  WIDE,
 } from './dock.ts';
 import { Dressed } from './Dressed.tsx';
+import { exactly } from './figures.ts';
 import type { MenuItem } from './Menu.tsx';
 import { recall, remember } from './memory.ts';
 import { useOwnWindow } from './ownWindow.ts';
@@ -52,7 +54,10 @@ export function Dock({ position, theme, styleNonce, onInsetsChange, children }: 
       ...SIDES.map((label) => ({
         label,
         isChosen: !own.window && place.side === lower(label),
-        off: placeOf(lower(label), chosen, extent).side === lower(label) ? undefined : 'from 1,152 px on',
+        off:
+          placeOf(lower(label), chosen, extent).side === lower(label)
+            ? undefined
+            : `from ${exactly(WIDE)} px on`,
         run: () => standAt(lower(label)),
       })),
       { label: 'Own window', isChosen: own.window !== null, run: own.open },

@@ -8,7 +8,7 @@
 export type DevtoolsPosition = 'top' | 'right' | 'bottom' | 'left';
 
 /** From this width of the window on, the panel may dock beside the app. */
-const WIDE = 1152;
+export const WIDE = 1152;
 
 /** The width that is left for the app beside the panel. */
 const LEFT_FOR_APP = 560;

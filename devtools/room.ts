@@ -8,7 +8,7 @@ const SPLIT = 640;
 const TALL = 560;
 
 /** Whether there is no room for two columns, and whether there is room for a message's facts above its words. */
-export function useNarrow(): {
+export function useRoom(): {
   readonly ref: (element: HTMLElement | null) => void;
   readonly isNarrow: boolean;
   readonly isTall: boolean;

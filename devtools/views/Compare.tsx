@@ -5,7 +5,7 @@ import { count, counted } from '../figures.ts';
 import { dashed, more, Scroll, Select } from '../kit.tsx';
 import { instead, useAnswer } from '../live.tsx';
 import { allOf } from '../messageText.ts';
-import { useNarrow } from '../narrow.ts';
+import { useRoom } from '../room.ts';
 import { unread } from '../unread.tsx';
 import type { Sight, ViewProps } from '../view.ts';
 import { branchLabel } from '../branchLabel.ts';
@@ -179,7 +179,7 @@ const PAGE = 40;
 
 function Turns({ turns, onOpen }: Pick<Comparison, 'turns'> & Pick<ViewProps, 'onOpen'>): ReactNode {
   const [shown, show] = useState(PAGE);
-  const { ref, isNarrow } = useNarrow();
+  const { ref, isNarrow } = useRoom();
   const runs = runsIn(turns);
   if (turns.length === 0) return <p className="words">No more messages.</p>;
   const left = runs.length - shown;

@@ -6,7 +6,7 @@ import { counted } from '../figures.ts';
 import { type GraphModel, graphModel } from '../graphRows.ts';
 import { keys } from '../keys.ts';
 import { recall } from '../memory.ts';
-import { useNarrow } from '../narrow.ts';
+import { useRoom } from '../room.ts';
 import { useShownIn } from '../Styled.tsx';
 import { unread } from '../unread.tsx';
 import type { ViewProps } from '../view.ts';
@@ -24,7 +24,7 @@ export function Graph(props: ViewProps): ReactNode {
   const [isRead, setRead] = useState(false);
   const [hasBeenRead, setBeenRead] = useState(false);
   const [choices, setChoices] = useState<ReadonlyMap<string, boolean>>(new Map());
-  const { ref, isNarrow, isTall } = useNarrow();
+  const { ref, isNarrow, isTall } = useRoom();
   const { alert, attempt } = useAttempt();
   const [found, setFound] = useState<readonly string[]>();
   const [wanted, setWanted] = useState<Wanted>();
