@@ -48,7 +48,9 @@ test('versions, branches, checkpoints, side questions and chats are used without
   await press(inDialog('Branches').getByRole('button', { name: 'Rename branch: Make a sign with prices.' }));
   await page.keyboard.type('Prices');
   await page.keyboard.press('Enter');
-  await press(demo.branchRows.filter({ hasText: 'Prices' }));
+  // The label has the word before, too, in small letters.
+  await expect(inDialog('Rename branch')).toHaveCount(0);
+  await press(demo.branchRows.filter({ hasText: /^Prices/ }));
   await expect(demo.branch).toHaveAccessibleName('Branch: Prices');
 
   // A version beside another one, and the one that is kept.
