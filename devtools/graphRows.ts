@@ -1,6 +1,6 @@
 import type { BranchInfo, CheckpointInfo, GraphNode } from 'contextree';
 import { hiding } from './follow.ts';
-import { layoutLanes, parentIndices, Places, type Lanes } from './lanes.ts';
+import { Lanes, lastUpTo, Places, type Stretch } from './lanes.ts';
 
 /**
  * A chat's graph as the panel draws it: lanes, and labels on them. Nodes are indexes into `nodes`. Colours follow branches, not
@@ -11,8 +11,8 @@ export interface GraphModel {
   readonly nodes: readonly GraphNode[];
   readonly places: Places;
   readonly lanes: Lanes;
-  /** The branch whose colour a message has, as an index into the branches; -1 for a message that no branch reaches. */
-  readonly colour: Int32Array;
+  /** The branch whose colour a stretch has, as an index into the branches; absent for one that no branch reaches. */
+  readonly colours: ReadonlyMap<Stretch, number>;
   /** Branches that end at a message. */
   readonly heads: ReadonlyMap<number, readonly BranchInfo[]>;
   /** Checkpoints at a message. */
@@ -35,12 +35,12 @@ export function graphModel(
   ];
   const places = new Places(nodes, [...activeKeys, ...labelled]);
   const active = firstKnown(places, activeKeys);
-  const lanes = layoutLanes(parentIndices(nodes, places), active);
-  const colour = colourBranches(lanes, branches, places, active);
+  const lanes = new Lanes(places, active);
+  const colours = colourBranches(lanes, branches, places, active);
   const heads = byMessage(branches, ({ isActive, headKey }) => (isActive ? active : places.of(headKey)));
   const marks = byMessage(checkpoints, ({ messageKey }) => places.of(messageKey));
-  const model = { nodes, places, lanes, colour, heads, checkpoints: marks };
-  return hiding(model, 'nodes', 'places', 'lanes', 'colour');
+  const model = { nodes, places, lanes, colours, heads, checkpoints: marks };
+  return hiding(model, 'nodes', 'places', 'lanes', 'colours');
 }
 
 function firstKnown(places: Places, keys: readonly (string | null | undefined)[]): number {
@@ -63,44 +63,45 @@ function byMessage<T>(items: readonly T[], place: (item: T) => number | undefine
   return groups;
 }
 
-/** The active path has the active branch's colour, any other message that of the branch it leads to. */
+/** The active path has the active branch's colour, any other stretch that of the branch it leads to. */
 function colourBranches(
-  { order, parent, next }: Lanes,
+  lanes: Lanes,
   branches: readonly BranchInfo[],
   places: Places,
   active: number,
-): Int32Array {
-  const colour = new Int32Array(order.length).fill(-1);
-  const pinned = new Uint8Array(order.length);
+): ReadonlyMap<Stretch, number> {
+  const colours = new Map<Stretch, number>();
   for (const [branch, { headKey }] of branches.entries()) {
     const head = places.of(headKey);
-    if (head !== undefined) colour[head] = branch;
+    if (head !== undefined) colours.set(lanes.of(head), branch);
+  }
+  for (const one of lanes.order.toReversed()) {
+    const below = one.next && colours.get(one.next);
+    const other = one.below.map((child) => colours.get(child)).findLast((colour) => colour !== undefined);
+    const colour = below ?? colours.get(one) ?? other;
+    if (colour !== undefined) colours.set(one, colour);
   }
   const activeBranch = branches.findIndex((branch) => branch.isActive);
-  for (let node = active; node >= 0; node = parent[node] as number) {
-    colour[node] = activeBranch;
-    pinned[node] = 1;
-  }
-  for (let row = order.length - 1; row >= 0; row -= 1) {
-    const node = order[row] as number;
-    const above = parent[node] as number;
-    if (above < 0 || pinned[above] || colour[node] === -1) continue;
-    if (next[above] === node || colour[above] === -1) colour[above] = colour[node] as number;
-  }
-  return colour;
+  for (let one = active < 0 ? undefined : lanes.of(active); one; one = one.above)
+    colours.set(one, activeBranch);
+  return colours;
+}
+
+/** The branch whose colour a message has, as an index into the branches; -1 for none. */
+export function colourOf({ lanes, colours }: GraphModel, node: number): number {
+  return colours.get(lanes.of(node)) ?? -1;
 }
 
 /** Whether a row can be folded: it begins a lane beside the active path, or a tree of its own, and has descendants. */
 export function canFold({ lanes }: GraphModel, node: number): boolean {
-  return lanes.start[node] === node && (lanes.size[node] as number) > 1 && lanes.row[node] !== 0;
+  const { first, start, size, row } = lanes.of(node);
+  return node === start.first && node === first && size > 1 && row > 0;
 }
 
 /** Whether no other message continues the same one. */
 export function isOnlyChild({ lanes }: GraphModel, node: number): boolean {
-  const { parent, size } = lanes;
-  const above = parent[node] as number;
-  const beside = above < 0 ? size.length : (size[above] as number) - 1;
-  return size[node] === beside;
+  const { first, above, size } = lanes.of(node);
+  return node > first || (above ? above.below.length === 1 : size === lanes.count);
 }
 
 /** The length above which a left branch is folded at first, if it does not show how the conversation continued. */
@@ -110,62 +111,86 @@ const FOLDED_BEYOND = 12;
 export function isFolded(model: GraphModel, choices: ReadonlyMap<string, boolean>, node: number): boolean {
   if (!canFold(model, node)) return false;
   const chosen = choices.get((model.nodes[node] as GraphNode).key);
-  return chosen ?? (model.lanes.size[node] as number) > FOLDED_BEYOND;
+  return chosen ?? model.lanes.size(node) > FOLDED_BEYOND;
 }
 
-/** The messages that have a row, top down, without folded ones. */
-export function visibleRows(model: GraphModel, choices: ReadonlyMap<string, boolean>): Int32Array {
-  const { order, size } = model.lanes;
-  if (!order.some((node) => isFolded(model, choices, node))) return order;
-  const rows = new Int32Array(order.length);
-  let count = 0;
-  for (let row = 0; row < order.length;) {
-    const node = order[row] as number;
-    rows[count++] = node;
-    row += isFolded(model, choices, node) ? (size[node] as number) : 1;
+/** The rows that show: all but those that are folded away. */
+export class ShownRows {
+  readonly count: number;
+  readonly #lanes: Lanes;
+  readonly #shown: readonly ShownStretch[];
+
+  constructor(model: GraphModel, choices: ReadonlyMap<string, boolean>) {
+    const shown: ShownStretch[] = [];
+    let count = 0;
+    let hiddenTo = 0;
+    for (const stretch of model.lanes.order) {
+      const { first, last, row, size } = stretch;
+      if (row < hiddenTo) continue;
+      const folded = isFolded(model, choices, first);
+      if (folded) hiddenTo = row + size;
+      const top = count;
+      count += folded ? 1 : last - first + 1;
+      shown.push({ stretch, top, end: count });
+    }
+    this.count = count;
+    this.#lanes = model.lanes;
+    this.#shown = shown;
   }
-  return rows.subarray(0, count);
+
+  /** The message of a row. */
+  at(row: number): number {
+    const { stretch, top } = lastUpTo(this.#shown, row, (one) => one.top) as ShownStretch;
+    return stretch.first + row - top;
+  }
+
+  /** The row of a message; -1 for one that is folded away. */
+  of(node: number): number {
+    const all = this.#lanes.row(node);
+    const { stretch, top, end } = lastUpTo(this.#shown, all, (one) => one.stretch.row) as ShownStretch;
+    const row = top + all - stretch.row;
+    return row < end ? row : -1;
+  }
+}
+
+/** A stretch with a row for each of its messages, or for the first one if it is folded. */
+interface ShownStretch {
+  readonly stretch: Stretch;
+  /** Its first row, and the row after its last one. */
+  readonly top: number;
+  readonly end: number;
 }
 
 /** The folded row that hides a message, or the message itself if it shows. */
 export function shownFor(model: GraphModel, choices: ReadonlyMap<string, boolean>, node: number): number {
-  const { start, parent } = model.lanes;
   let shown = node;
-  for (let at = start[node] as number; at >= 0;) {
-    if (isFolded(model, choices, at)) shown = at;
-    const above = parent[at] as number;
-    at = above < 0 ? -1 : (start[above] as number);
-  }
+  for (let one: Stretch | undefined = model.lanes.of(node).start; one; one = one.above?.start)
+    if (isFolded(model, choices, one.first)) shown = one.first;
   return shown;
 }
 
 /** The rows with more than one continuation, in order. */
-export function forkRows({ lanes }: GraphModel, rows: Int32Array): number[] {
-  const forks = new Set<number>();
-  for (const node of lanes.order)
-    if (lanes.start[node] === node && (lanes.parent[node] as number) >= 0)
-      forks.add(lanes.parent[node] as number);
-  return [...rows.keys()].filter((row) => forks.has(rows[row] as number));
+export function forkRows({ lanes }: GraphModel, rows: ShownRows): number[] {
+  return lanes.order
+    .filter(({ below }) => below.length > 1)
+    .map(({ last }) => rows.of(last))
+    .filter((row) => row >= 0);
 }
 
 /** The branches that end in a folded row, its own message included. */
 export function headsWithin({ lanes, heads }: GraphModel, node: number): BranchInfo[] {
-  const top = lanes.row[node] as number;
-  const end = top + (lanes.size[node] as number);
+  const top = lanes.row(node);
+  const end = top + lanes.size(node);
   return [...heads]
-    .filter(([at]) => (lanes.row[at] as number) >= top && (lanes.row[at] as number) < end)
+    .filter(([at]) => lanes.row(at) >= top && lanes.row(at) < end)
     .flatMap(([, branches]) => branches);
 }
 
 /** The colours of the lines that pass left of a row, lane 0 first: each is that of the message that continues further below. */
-export function passingColours({ lanes, colour }: GraphModel, node: number): number[] {
-  const { lane, start, parent, next } = lanes;
+export function passingColours({ lanes, colours }: GraphModel, node: number): number[] {
   const passing: number[] = [];
-  let at = start[node] as number;
-  for (let left = (lane[node] as number) - 1; left >= 0; left -= 1) {
-    const fork = parent[at] as number;
-    passing[left] = colour[next[fork] as number] as number;
-    at = start[fork] as number;
-  }
+  const { start } = lanes.of(node);
+  for (let fork = start.above; fork; fork = fork.start.above)
+    passing.unshift(colours.get(fork.next as Stretch) ?? -1);
   return passing;
 }

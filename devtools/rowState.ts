@@ -22,7 +22,7 @@ export function rowState({ engine, model, headKey }: Moment, node: number): RowS
     return how === 'failed' || how === 'stopped' ? how : 'cut off';
   }
   if (isWaiting(engine, key)) return 'waits for approval';
-  if (role !== 'user' || model.lanes.next[node] !== -1) return undefined;
+  if (role !== 'user' || model.lanes.next(node) !== undefined) return undefined;
   const others = engine.state.getState().remoteMessages;
   const isAnswer = (end: string): boolean =>
     engine.node(end)?.parentKey === key && engine.status(end) === 'streaming';

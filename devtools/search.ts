@@ -22,7 +22,8 @@ export async function find(search: Search, signal: AbortSignal): Promise<readonl
   const { model, wanted } = search;
   const says = await wordsOf(search);
   const isHeld = heldBy(search);
-  const some = [...model.lanes.order].flatMap((at) => {
+  const some = model.nodes.flatMap((_, row) => {
+    const at = model.lanes.at(row);
     const node = model.nodes[at];
     if (!node || (wanted.role !== '' && node.role !== wanted.role)) return [];
     if (wanted.state !== '' && rowState(search, at) !== wanted.state) return [];

@@ -1,5 +1,5 @@
 import type { ReactNode } from 'react';
-import { type GraphModel, passingColours } from '../graphRows.ts';
+import { colourOf, type GraphModel, passingColours } from '../graphRows.ts';
 import { branchColour } from '../theme.ts';
 
 /** The distance of two lanes, in CSS pixels. */
@@ -17,12 +17,13 @@ export function glyphsOf(
   isFolded: boolean,
   isCheckpoint: boolean,
 ): ReactNode {
-  const { lanes, colour } = model;
+  const { lanes } = model;
   const middle = height / 2;
-  const x = laneX(lanes.lane[node] as number);
-  const own = colour[node] as number;
+  const x = laneX(lanes.of(node).lane);
+  const own = colourOf(model, node);
   /** The colour of the message that continues the lane; undefined for the last one. */
-  const after = colour[lanes.next[node] as number];
+  const next = lanes.next(node);
+  const after = next === undefined ? undefined : colourOf(model, next);
   const [arriving, onwards] = [arrival(model, node, middle), `M${x} ${middle}V${height}`];
   return (
     <svg width={x + 10} height={height} aria-hidden="true">
@@ -44,9 +45,10 @@ function lineOf(branch: number, path: string, dashes?: string): ReactNode {
 
 /** The line to a message: straight down its lane, or a curve from the lane where it forks. */
 function arrival({ lanes }: GraphModel, node: number, middle: number): string {
-  const x = laneX(lanes.lane[node] as number);
-  if ((lanes.parent[node] as number) < 0) return '';
-  if (lanes.start[node] !== node) return `M${x} 0V${middle}`;
+  const { start, lane } = lanes.of(node);
+  const x = laneX(lane);
+  if (lanes.parent(node) === undefined) return '';
+  if (node !== start.first) return `M${x} 0V${middle}`;
   return `M${x - LANE} 0Q${x - LANE} ${middle} ${x} ${middle}`;
 }
 

@@ -1,7 +1,7 @@
 import type { ContextEngine, EngineState } from 'contextree';
 import { type ReactNode, useMemo } from 'react';
 import { Dressed } from '../Dressed.tsx';
-import { canFold, forkRows, type GraphModel, isFolded, shownFor, visibleRows } from '../graphRows.ts';
+import { canFold, forkRows, type GraphModel, isFolded, ShownRows, shownFor } from '../graphRows.ts';
 import type { ColumnName } from '../columns.ts';
 import { Rows } from './Rows.tsx';
 import { type Fold, messageAt, Row } from './GraphRow.tsx';
@@ -11,7 +11,7 @@ export function GraphList(props: GraphListProps): ReactNode {
   const { engine, model, state, selected, onSelect, onRead, onCheckOut, choices, onChoose } = props;
   const { onAction, found, marked, naming, columns = [], takesFocus } = props;
   const { branches, headKey: hereKey, revision, loadedFrom } = state;
-  const rows = useMemo(() => visibleRows(model, choices), [model, choices]);
+  const rows = useMemo(() => new ShownRows(model, choices), [model, choices]);
   const hits = useMemo(() => found && new Set(found), [found]);
   // A row says more of a message that is loaded.
   const moment = { engine, model, headKey: hereKey, revision, loadedFrom };
@@ -19,10 +19,10 @@ export function GraphList(props: GraphListProps): ReactNode {
   // An answer without content has no row yet; then its question stands for it.
   const question = engine.node(hereKey ?? '')?.parentKey;
   const { places, lanes } = model;
-  const at = places.of(selected ?? hereKey) ?? places.of(question) ?? lanes.order[0] ?? 0;
-  const cursor = rows.indexOf(shownFor(model, choices, at));
+  const at = places.of(selected ?? hereKey) ?? places.of(question) ?? lanes.order[0]?.first ?? 0;
+  const cursor = rows.of(shownFor(model, choices, at));
 
-  const keyAtRow = (row: number): string => model.nodes[rows[row] ?? 0]?.key ?? '';
+  const keyAtRow = (row: number): string => model.nodes[rows.at(row)]?.key ?? '';
   const moveTo = (row: number): void => onSelect(keyAtRow(row));
   const fold = (row: number, folded: boolean): true => {
     moveTo(row);
@@ -35,20 +35,20 @@ export function GraphList(props: GraphListProps): ReactNode {
     return true;
   };
   const onKey = (key: string): number | boolean => {
-    const node = rows[cursor] as number;
+    const node = rows.at(cursor);
     const shown = foldOf(model, choices, node);
     if (key === ' ') return read(cursor);
     if (key === 'ArrowRight' && shown === 'folded') return fold(cursor, false);
     if (key === 'ArrowLeft' && shown === 'open') return fold(cursor, true);
     if (key === '[' || key === ']') return forkAfter(key, cursor, forkRows(model, rows));
-    const above = rows.indexOf(model.lanes.parent[node] as number);
-    if (key === 'ArrowLeft') return above < 0 ? cursor : above;
+    const above = model.lanes.parent(node);
+    if (key === 'ArrowLeft') return above === undefined ? cursor : rows.of(above);
     if (key !== 'Enter') return onAction?.(key, keyAtRow(cursor)) ?? false;
     onCheckOut(keyAtRow(cursor));
     return true;
   };
   const onClick = (row: number, target: Element): void => {
-    if (target.closest('.fold')) fold(row, !isFolded(model, choices, rows[row] as number));
+    if (target.closest('.fold')) fold(row, !isFolded(model, choices, rows.at(row)));
     else read(row);
   };
 
@@ -59,7 +59,7 @@ export function GraphList(props: GraphListProps): ReactNode {
         className="graph"
         role="treegrid"
         label="Messages of the chat"
-        count={rows.length}
+        count={rows.count}
         cursor={cursor}
         followed={model.nodes[at]?.key}
         onMove={moveTo}
@@ -68,7 +68,7 @@ export function GraphList(props: GraphListProps): ReactNode {
         takesFocus={takesFocus}
       >
         {(row, box) => {
-          const node = rows[row] as number;
+          const node = rows.at(row);
           const { key } = messageAt(model, node);
           return (
             <Row

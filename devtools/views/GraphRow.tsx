@@ -18,10 +18,10 @@ export function Row(props: RowProps): ReactNode {
   const { index, keys } = isOnlyChild(model, node) ? ALONE : engine.siblings(key);
   const versions = index >= 0 && keys.length > 1 ? keys.length : undefined;
   const state = rowState(moment, node);
-  const lane = model.lanes.lane[node] as number;
+  const lane = model.lanes.of(node).lane;
   const heads = fold === 'folded' ? headsWithin(model, node) : (model.heads.get(node) ?? []);
   const checkpoints = model.checkpoints.get(node) ?? [];
-  const hidden = (model.lanes.size[node] as number) - 1;
+  const hidden = model.lanes.size(node) - 1;
   const classes = [
     'row',
     role,

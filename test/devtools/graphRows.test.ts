@@ -1,12 +1,15 @@
 import type { BranchInfo, GraphNode } from 'contextree';
 import { describe, expect, it } from 'vitest';
 import {
+  colourOf,
+  forkRows,
   graphModel,
   type GraphModel,
   headsWithin,
+  isOnlyChild,
   passingColours,
+  ShownRows,
   shownFor,
-  visibleRows,
 } from '../../devtools/graphRows.ts';
 
 /** A model of paths like `a > b > c`, each a branch that ends there; the first one is active. */
@@ -47,36 +50,39 @@ function branchTo(headKey: string | null, fields: Partial<BranchInfo>): BranchIn
 const ID = 'one for all';
 
 const none: ReadonlyMap<string, boolean> = new Map();
-const ids = (of: GraphModel, choices = none): string[] =>
-  [...visibleRows(of, choices)].map((node) => of.nodes[node]!.key);
-const colourOf = (of: GraphModel, id: string): number => of.colour[of.places.of(id)!]!;
+const ids = (of: GraphModel, choices = none): string[] => {
+  const rows = new ShownRows(of, choices);
+  return Array.from({ length: rows.count }, (_, row) => of.nodes[rows.at(row)]!.key);
+};
+const colour = (of: GraphModel, id: string): number => colourOf(of, of.places.of(id)!);
+const laneOf = (of: GraphModel, id: string): number => of.lanes.of(of.places.of(id)!).lane;
 
 describe('colours', () => {
   it('follow branches: the trunk has the active one’s, a side way its own', () => {
     const drawn = model('a > b > c', 'a > d > e');
-    expect(['a', 'b', 'c', 'd', 'e'].map((id) => colourOf(drawn, id))).toEqual([0, 0, 0, 1, 1]);
+    expect(['a', 'b', 'c', 'd', 'e'].map((id) => colour(drawn, id))).toEqual([0, 0, 0, 1, 1]);
   });
 
   it('change after the end of the active path, in the same lane', () => {
     const drawn = model('a > b', 'a > b > c');
-    expect([...drawn.lanes.lane]).toEqual([0, 0, 0]);
-    expect(['a', 'b', 'c'].map((id) => colourOf(drawn, id))).toEqual([0, 0, 1]);
+    expect(['a', 'b', 'c'].map((id) => laneOf(drawn, id))).toEqual([0, 0, 0]);
+    expect(['a', 'b', 'c'].map((id) => colour(drawn, id))).toEqual([0, 0, 1]);
   });
 
   it('lead on where a branch ends and another goes on from there', () => {
-    expect(colourOf(model('a > b', 'a > c', 'a > c > d'), 'c')).toBe(2);
+    expect(colour(model('a > b', 'a > c', 'a > c > d'), 'c')).toBe(2);
   });
 
   it('tell two branches apart that use a lane one after the other', () => {
     const drawn = model('a > b', 'a > c', 'a > d');
-    expect(drawn.lanes.lane[drawn.places.of('c')!]).toBe(drawn.lanes.lane[drawn.places.of('d')!]);
-    expect(colourOf(drawn, 'c')).not.toBe(colourOf(drawn, 'd'));
+    expect(laneOf(drawn, 'c')).toBe(laneOf(drawn, 'd'));
+    expect(colour(drawn, 'c')).not.toBe(colour(drawn, 'd'));
   });
 
   it('leave a way that no branch reaches without one', () => {
     const { nodes } = model('a > b', 'a > c > d');
     const drawn = graphModel(nodes, [], [], [undefined]);
-    expect([...drawn.colour]).toEqual([-1, -1, -1, -1]);
+    expect([0, 1, 2, 3].map((node) => colourOf(drawn, node))).toEqual([-1, -1, -1, -1]);
   });
 
   it('of lines that pass a row are those of what goes on below it', () => {
@@ -101,6 +107,14 @@ describe('folds', () => {
     ).toHaveLength(5);
   });
 
+  it('leave each shown message its row, and a hidden one none', () => {
+    const drawn = model('a > b', 'a > c > d > e');
+    const rows = new ShownRows(drawn, new Map([['c', true]]));
+    const rowOf = (id: string): number => rows.of(drawn.places.of(id)!);
+    expect(['a', 'c', 'b', 'd', 'e'].map(rowOf)).toEqual([0, 1, 2, -1, -1]);
+    expect(forkRows(drawn, rows)).toEqual([0]);
+  });
+
   it('know which row stands for a hidden message, also where one fold hides another', () => {
     const drawn = model('a > b', 'a > c > d > e', 'a > c > f > g > h > i');
     const choices = new Map([
@@ -112,6 +126,18 @@ describe('folds', () => {
     expect(drawn.nodes[shownFor(drawn, none, drawn.places.of('e')!)]?.key).toBe('e');
     expect(headsWithin(drawn, drawn.places.of('c')!).map(({ headKey }) => headKey)).toEqual(['e', 'i']);
   });
+});
+
+it('knows the messages that nothing else continues', () => {
+  const drawn = model('a > b > c', 'a > d');
+  expect(['a', 'b', 'c', 'd'].map((id) => isOnlyChild(drawn, drawn.places.of(id)!))).toEqual([
+    true,
+    false,
+    true,
+    false,
+  ]);
+  const trees = model('a > b', 'c');
+  expect(isOnlyChild(trees, trees.places.of('a')!)).toBe(false);
 });
 
 it('marks the active branch at the last message that shows while its head is only reserved', () => {
