@@ -115,3 +115,9 @@ export function refuseToLoad(cause: unknown): never {
   const message = `Code of contextree could not be loaded: ${reasonOf(cause)}. Try again.`;
   throw new ContextError('store-unavailable', message, { cause });
 }
+
+/** The error for a call that has to wait until an answer ends; `id`: that of the answer, if known. @internal */
+export function busy(id?: string): ContextError {
+  const message = 'An answer still grows here, or in another tab. Wait for it, or stop it there.';
+  return new ContextError('busy', message, id === undefined ? {} : { details: { id } });
+}

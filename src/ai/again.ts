@@ -1,8 +1,7 @@
 import type { Chat } from '@ai-sdk/react';
 import { readUIMessageStream, type ChatRequestOptions, type UIMessage } from 'ai';
-import { busy } from '../engine/streams.ts';
 import type { MessageContent, RunOptions } from '../engine/options.ts';
-import { ContextError } from '../errors.ts';
+import { busy, ContextError } from '../errors.ts';
 import { createId } from '../fragment/id.ts';
 import { beginTurn, send } from './request.ts';
 import { sameJson } from '../graph/same.ts';

@@ -2,7 +2,7 @@ import { Chat } from '@ai-sdk/react';
 import type { ChatInit, ChatRequestOptions, ChatStatus, UIMessage, UIMessageChunk } from 'ai';
 import type { ContextEngine } from '../engine/engine.ts';
 import type { EngineState } from '../engine/state.ts';
-import { isContextError } from '../errors.ts';
+import { busy, isContextError } from '../errors.ts';
 import { createId } from '../fragment/id.ts';
 import type { ContextChat, SendOptions } from './contextChat.ts';
 import {
@@ -307,7 +307,7 @@ export class BranchChat extends Chat<UIMessage> implements ContextChat {
     const messageId = given?.messageId;
     if (message && messageId !== undefined)
       return this.#later((more) => more.sendInPlace(this, messageId, message, options));
-    if (onBusy === 'reject' && (this.isBusy || this.#unanswered > 0)) throw (await loadMore()).busy();
+    if (onBusy === 'reject' && (this.isBusy || this.#unanswered > 0)) throw busy();
     this.queue?.pass();
     const mayWait = this.hasWork && message && !experimental_queue;
     let said: Said | undefined;

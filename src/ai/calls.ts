@@ -1,7 +1,6 @@
 import type { UIMessage } from 'ai';
-import { busy } from '../engine/streams.ts';
 import type { ContextEngine } from '../engine/engine.ts';
-import { ContextError } from '../errors.ts';
+import { busy, ContextError } from '../errors.ts';
 import { sameJson } from '../graph/same.ts';
 import { keepList } from './again.ts';
 import { keyOf, put, withId } from './list.ts';

@@ -2,7 +2,6 @@
  * What a chat needs once there is an answer: regenerating, editing, answering tool calls, queueing, taking up an answer. Loaded
  * behind the first answer, or on first use.
  */
-export { busy } from '../engine/streams.ts';
 export { askAgain, edit, regenerate, run, sendInPlace } from './again.ts';
 export { giveResult, giveWord } from './calls.ts';
 export { Queue } from './queue.ts';

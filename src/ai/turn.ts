@@ -1,6 +1,6 @@
 import type { UIMessage } from 'ai';
 import type { CallFacts } from '../engine/calls.ts';
-import { busy } from '../engine/streams.ts';
+import { busy } from '../errors.ts';
 import type { ContextEngine } from '../engine/engine.ts';
 import { onLeaving } from '../engine/leaving.ts';
 import { createId } from '../fragment/id.ts';

@@ -1,5 +1,5 @@
 import type { UIMessage } from 'ai';
-import { ContextError } from '../errors.ts';
+import { busy } from '../errors.ts';
 import { createId } from '../fragment/id.ts';
 import { shownVersion } from '../graph/graph.ts';
 import type { DraftOptions } from '../store/store.ts';
@@ -190,10 +190,4 @@ export function stopDrafts(stream: Stream, words?: UIMessage): void {
   clearTimeout(stream.timer);
   stream.timer = undefined;
   stream.latest = words;
-}
-
-/** The error for a call that has to wait until an answer ends; `id`: that of the answer, if known. */
-export function busy(id?: string): ContextError {
-  const message = 'An answer still grows here, or in another tab. Wait for it, or stop it there.';
-  return new ContextError('busy', message, id === undefined ? {} : { details: { id } });
 }

@@ -1,5 +1,5 @@
 import type { UIMessage } from 'ai';
-import { ContextError } from '../errors.ts';
+import { busy, ContextError } from '../errors.ts';
 import { sameContent } from '../graph/same.ts';
 import { stripReminders } from '../reminded.ts';
 import { createId } from '../fragment/id.ts';
@@ -15,7 +15,7 @@ import {
 import { markId } from '../graph/marks.ts';
 import { withCall, type CallFacts } from './calls.ts';
 import { expectIds, expectStatus, type AskOptions } from './options.ts';
-import { busy, stopDrafts, type Stream } from './streams.ts';
+import { stopDrafts, type Stream } from './streams.ts';
 import { messageNotFound, type Handle } from './handles.ts';
 import type { TurnDelta, Writer } from './writer.ts';
 
