@@ -1,4 +1,4 @@
-import { eachRecord, type Mark } from '../graph/graph.ts';
+import type { Mark } from '../graph/graph.ts';
 import {
   chatFacts,
   checkpointsOf,
@@ -37,19 +37,14 @@ export class ChatFacts {
     const { title, metadata, beginning } = this.#marks().facts;
     if (!beginning) return null;
     const { userId, createdAt } = beginning;
-    let [messageCount, updatedAt] = [0, createdAt];
-    for (const record of eachRecord(replica.chat)) {
-      updatedAt = Math.max(updatedAt, record.createdAt);
-      if (replica.isVisible(record)) messageCount += 1;
-    }
     return {
       id: desk.chatId,
       userId,
       ...(title === undefined ? {} : { title }),
       ...(Object.keys(metadata).length > 0 ? { metadata } : {}),
       createdAt,
-      updatedAt,
-      messageCount,
+      updatedAt: Math.max(createdAt, replica.chat.updatedAt),
+      messageCount: replica.messageCount,
     };
   }
 

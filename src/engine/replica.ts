@@ -208,6 +208,16 @@ export class Replica {
     return isVisible(record, this.growing);
   }
 
+  /** How many messages show: of the stored ones all are counted, and drafts may show more. */
+  get messageCount(): number {
+    let count = this.chat.visible;
+    for (const key of this.#growing.keys()) {
+      const record = this.record(key);
+      if (record) count += Number(this.isVisible(record)) - Number(isVisible(record));
+    }
+    return count;
+  }
+
   /** The draft of a growing message, by key. */
   readonly growing = (key: string): GrowingVersion | undefined => this.#growing.get(key);
 

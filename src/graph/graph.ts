@@ -137,6 +137,10 @@ export interface ChatValue {
   /** The greatest `at` among messages and ends, and the greatest `rev` among marks; 0 for none. */
   readonly lastAt: number;
   readonly lastRev: number;
+  /** The greatest `createdAt` among messages; 0 for none. */
+  readonly updatedAt: number;
+  /** How many messages show, by {@link isVisible} without drafts. */
+  readonly visible: number;
 }
 
 /** The shown version: the greatest with content, else the greatest. */

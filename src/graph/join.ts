@@ -2,6 +2,7 @@ import {
   addIds,
   compareAt,
   hasWords,
+  isVisible,
   type ChatDelta,
   type ChatValue,
   type EndsRecord,
@@ -73,6 +74,8 @@ export function createChat(records?: ChatDelta): ChatValue {
     marksOf: new Map(),
     lastAt: 0,
     lastRev: 0,
+    updatedAt: 0,
+    visible: 0,
   };
   if (records) join(chat, records);
   return chat;
@@ -97,6 +100,8 @@ interface WritableChat extends ChatValue {
   readonly marksOf: Map<string, Set<string>>;
   lastAt: number;
   lastRev: number;
+  updatedAt: number;
+  visible: number;
 }
 
 /** A {@link LinkedMessage} that may change; one without a depth is not linked yet. */
@@ -118,12 +123,14 @@ class Link implements LinkedMessage {
 
 /** Joins a message, and adds it to `fresh` if it is to be linked. */
 function joinMessage(chat: WritableChat, record: MessageRecord, joined: WritableJoined, fresh: Link[]): void {
-  const { key, at } = record;
+  const { key, at, createdAt } = record;
   if (at > chat.lastAt) chat.lastAt = at;
+  if (createdAt > chat.updatedAt) chat.updatedAt = createdAt;
   const known = chat.messages.get(key);
   if (!known) {
     const made = new Link(whole(record));
     chat.messages.set(key, made);
+    chat.visible += Number(isVisible(made.record));
     fresh.push(made);
     if (chat.ids) addIds(chat.ids, made.record);
     if (chat.orphans.has(key)) joined.isMoved = true;
@@ -135,6 +142,7 @@ function joinMessage(chat: WritableChat, record: MessageRecord, joined: Writable
   if (hasTwoPlaces(before, record)) chat.twoPlaces.add(key);
   if (next === before) return;
   known.record = next;
+  chat.visible += Number(isVisible(next)) - Number(isVisible(before));
   if (chat.ids) addIds(chat.ids, next);
   const isMoved = hasTwoPlaces(before, next);
   if (isMoved) joined.isMoved = true;

@@ -32,6 +32,22 @@ describe('ask()', () => {
     });
   });
 
+  test('is counted from its first word on, and no word costs a walk through the chat', async () => {
+    const { store, engine } = await chat(...Array.from({ length: 60 }, (_, i) => `${i % 2 ? 'a' : 'q'}${i}`));
+    const other = engineOn(store);
+    await other.ready();
+    const id = await engine.ask(said('q'), { id: 'a' });
+    const counts = (): unknown[] => [engine, other].map((one) => one.chat?.messageCount);
+    await vi.waitFor(() => expect(counts()).toEqual([61, 61]));
+    const walks = walksThrough(60);
+    await engine.updateMessage(id, said('a', 'one'), 'streaming');
+    await engine.updateMessage(id, said('a', 'one two'), 'streaming');
+    expect(walks.ended()).toBe(0);
+    await vi.waitFor(() => expect(counts()).toEqual([62, 62]));
+    await engine.updateMessage(id, said('a', 'one two three'), 'complete');
+    await vi.waitFor(() => expect(counts()).toEqual([62, 62]));
+  });
+
   test('an answer that grows again for one chat of the page does not begin to for another one', async () => {
     const { engine } = await chat('q1', 'a1');
     const grow = (): Promise<void> => engine.updateMessage('a1', (saved) => saved, 'streaming');
@@ -238,3 +254,23 @@ test('subscribers hear of each step by id and name, never by content', async () 
   expect(events.map(({ type }) => type)).toEqual(['stream', 'stream', 'checkpoint']);
   expect(JSON.stringify(events)).not.toContain('secret');
 });
+
+/** Counts from now on how often somebody walks through a map of more than `size` entries. */
+function walksThrough(size: number): { ended(): number } {
+  let count = 0;
+  const walks = (['values', 'keys', 'entries', Symbol.iterator] as const).map((name) => {
+    const walk = Map.prototype[name] as Map<unknown, unknown>['values'];
+    return vi.spyOn(Map.prototype, name as 'values').mockImplementation(function counted(
+      this: Map<unknown, unknown>,
+    ) {
+      if (this.size > size) count += 1;
+      return walk.call(this);
+    });
+  });
+  return {
+    ended() {
+      for (const walk of walks) walk.mockRestore();
+      return count;
+    },
+  };
+}

@@ -895,11 +895,12 @@ export class EngineTab {
 
   /** Checks what this page shows in the end. */
   async judge(): Promise<void> {
-    const { saveState, status, error } = this.engine.state.getState();
+    const { saveState, status, error, chat } = this.engine.state.getState();
     const { faults, hasLost } = this.#world;
     if (saveState.state === 'error' || saveState.state === 'saving')
       faults.add(`saveState is ${saveState.state} ${saveState.error?.code ?? ''}`.trim());
     if (status === 'error' && error?.code !== 'chat-deleted') faults.add(`status is error: ${error?.code}`);
+    if ((chat?.messageCount ?? 0) !== this.#keys().length) faults.add('the chat counts wrong');
     // Words that no page had when the database was lost can only be named.
     for (const { kind } of await this.engine.verify())
       if (!(hasLost && kind === 'missing-body')) faults.add(`verify() finds ${kind}`);
