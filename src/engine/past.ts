@@ -61,23 +61,36 @@ export function pastGraph(
 
 /**
  * The ends of each branch record at that time. A younger record counts only where no older one holds its messages: its messages
- * came first.
+ * came first. The stand-in that `add()` makes for its undo has the time of the branch for which it stands, and counts only where
+ * that one ended elsewhere.
  */
 function endsAt(at: number, chat: ChatValue): EndsRecord[] {
   const held = new Set<string>();
+  const endedBy = new Map<string, number>();
   const ends: EndsRecord[] = [];
-  for (const record of [...chat.ends.values()].toSorted((a, b) => a.at - b.at)) {
-    const keys = new Set(record.keys.flatMap((end) => lastAt(at, chat, end)?.key ?? []));
-    if (record.at > at) for (const key of keys) if (held.has(key)) keys.delete(key);
-    if (record.at > at && keys.size === 0) continue;
-    ends.push({ ...record, keys: [...keys] });
-    for (const key of keys)
+  for (const record of inOrder(chat)) {
+    const all = new Set(record.keys.flatMap((end) => lastAt(at, chat, end)?.key ?? []));
+    const isYounger = record.at > at;
+    const isHeld = (key: string): boolean => (isYounger ? held.has(key) : endedBy.get(key) === record.at);
+    const keys = [...all].filter((key) => !isHeld(key));
+    if (keys.length === 0 && (isYounger || all.size > 0)) continue;
+    ends.push({ ...record, keys });
+    for (const key of keys) {
+      endedBy.set(key, record.at);
       for (const one of upward(chat, key)) {
         if (held.has(one.key)) break;
         held.add(one.key);
       }
+    }
   }
   return ends;
+}
+
+/** The branch records, oldest first. A stand-in comes behind its branch: its marks are younger. */
+function inOrder({ ends, marks, marksOf }: ChatValue): readonly EndsRecord[] {
+  const firstRev = ({ id }: EndsRecord): number =>
+    Math.min(...[...(marksOf.get(id) ?? [])].map((mark) => marks.get(mark)?.rev ?? 0));
+  return [...ends.values()].toSorted((a, b) => a.at - b.at || firstRev(a) - firstRev(b));
 }
 
 /** The last message on the way to `end` that existed then. */

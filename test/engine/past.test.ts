@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import type { ContextEngine } from '../../src/engine/engine.ts';
 import { InMemoryContextStore } from '../../src/store/memory.ts';
-import { engineOn, say } from '../support/engine.ts';
+import { engineOn, said, say } from '../support/engine.ts';
 
 /** A graph as a person would tell it: the messages, where branches end (the shown one starred), and the checkpoints. */
 async function told(engine: ContextEngine, at?: number) {
@@ -20,15 +20,15 @@ function now(engine: ContextEngine): number {
   return Math.max(...engine.graph().nodes.map(({ at }) => at), ...engine.operations().map(({ at }) => at));
 }
 
-/** Does one thing after another, and compares what was seen after each with what is told of that moment later. */
+/** Does one thing after another; compares what was seen after each with what is told of that moment later, here or elsewhere. */
 async function steps(engine: ContextEngine, ...does: (() => unknown)[]) {
   const seen: { at: number; graph: unknown }[] = [];
   for (const act of does) {
     await act();
     seen.push({ at: now(engine), graph: await told(engine) });
   }
-  return async () => {
-    for (const { at, graph } of seen) expect(await told(engine, at)).toEqual(graph);
+  return async (by = engine) => {
+    for (const { at, graph } of seen) expect(await told(by, at)).toEqual(graph);
   };
 }
 
@@ -93,6 +93,30 @@ describe('the graph as it was', () => {
     expect(await told(engine, now(engine))).toMatchObject({ branches: ['main:a2', 'main-v2:q3*'] });
   });
 
+  test('shows a branch once, however often it was longer and was short again later', async () => {
+    const store = new InMemoryContextStore();
+    const engine = engineOn(store);
+    const add = (id: string, parentId: string) => engine.add([said(id)], { parentId, branch: 'aside' });
+    const check = await steps(
+      engine,
+      () => say(engine, 'q1', 'a1'),
+      () => engine.rewind('a1'),
+      () => engine.renameBranch('main-v2', 'aside'),
+      () => add('q2', 'a1'),
+      () => add('q3', 'q2'),
+    );
+    await check();
+    await engine.undo();
+    await check();
+    await engine.redo();
+    await check();
+    await engine.undo();
+    await say(engine, 'q4');
+    await check();
+    await check(engineOn(store));
+    expect(await told(engine, now(engine))).toMatchObject({ branches: ['main:a1', 'aside:q4*'] });
+  });
+
   test('says that it is partial where somebody else changed a name or a checkpoint', async () => {
     const store = new InMemoryContextStore();
     const engine = engineOn(store);
@@ -112,14 +136,16 @@ describe('the graph as it was', () => {
     await engine.rewind('a1');
     await engine.renameBranch('main-v2', 'aside');
     const renamed = now(engine);
-    const messages = [{ id: 'q2', role: 'user' as const, parts: [{ type: 'text' as const, text: 'q2' }] }];
-    await engine.add(messages, { parentId: 'a1', branch: 'aside' });
+    await engine.add([said('q2')], { parentId: 'a1', branch: 'aside' });
     await engine.undo();
     expect(await told(engine)).toMatchObject({ branches: ['main:a1', 'aside:a1*'] });
     expect(await engine.graph({ at: renamed })).toMatchObject({ isPartial: false });
     await engine.redo();
     expect(await told(engine)).toMatchObject({ branches: ['main:a1', 'aside:q2*'] });
     expect(await engine.graph({ at: renamed })).toMatchObject({ isPartial: false });
+    await engine.undo();
+    await engine.checkpoint('here');
+    expect(await told(engine, renamed)).toMatchObject({ branches: ['main:a1', 'aside:a1*'] });
   });
 
   test('is empty before the first message, and in a chat that nothing was said in', async () => {
