@@ -1,5 +1,5 @@
 import type { GraphNode, Operation } from 'contextree';
-import { plainLine } from './plainLine.ts';
+import { escaped, plainLine } from './plainLine.ts';
 
 /** One step of a chat: a message, or an operation on branches and checkpoints. */
 export interface Step {
@@ -23,5 +23,5 @@ function messageStep({ at, createdAt, role, content }: GraphNode): Step {
 }
 
 function operationStep({ at, kind, label, state }: Operation): Step {
-  return { at, time: at, kind, label, state };
+  return { at, time: at, kind, label: escaped(label), state };
 }

@@ -1,3 +1,5 @@
+import { escaped } from './plainLine.ts';
+
 /**
  * A JSON value as rows of a tree, of which only the open parts are read. Long lists are folded in hundreds, long texts in
  * lines, so that a snapshot of a large chat opens as fast as a small one.
@@ -160,7 +162,7 @@ function summary(value: unknown): Pick<TreeRow, 'text' | 'kind'> {
 
 /** A text as JSON; characters that are invisible, or reorder the row, are escaped. */
 function quoted(text: string): string {
-  return JSON.stringify(text).replace(UNSEEN, (found) => `\\u{${found.codePointAt(0)?.toString(16)}}`);
+  return escaped(JSON.stringify(text), UNSEEN);
 }
 
 /** Those that format text, without the two that join and part letters. */

@@ -3,7 +3,7 @@ import type { CheckpointInfo, ContextEngine } from 'contextree';
 import { type ReactNode, useState } from 'react';
 import { useAttempt } from '../attempt.tsx';
 import { expectBranching } from '../branching.ts';
-import { plainLine } from '../plainLine.ts';
+import { escaped, plainLine } from '../plainLine.ts';
 import { unread } from '../unread.tsx';
 import type { ViewProps } from '../view.ts';
 import { CheckpointName } from './CheckpointName.tsx';
@@ -82,7 +82,7 @@ function lineOf(point: CheckpointInfo, engine: ContextEngine, isHere: boolean): 
   return (
     <>
       <span className="mark point" dir="auto">
-        ◆ {point.name}
+        ◆ {escaped(point.name)}
       </span>
       <span className="grow preview muted" dir="auto">
         {node && plainLine(node.name, node.preview)}

@@ -2,7 +2,7 @@ import type { RowBox } from './Rows.tsx';
 import type { CheckpointInfo, EngineState } from 'contextree';
 import type { ReactNode } from 'react';
 import { type GraphModel, headsWithin, isOnlyChild } from '../graphRows.ts';
-import { plainLine } from '../plainLine.ts';
+import { escaped, plainLine } from '../plainLine.ts';
 import { type Moment, rowState } from '../rowState.ts';
 import { glyphsOf } from './Glyphs.tsx';
 import { bothEnds, branchMark } from './Label.tsx';
@@ -126,7 +126,8 @@ function foldButton(isOpen: boolean, hidden: number): ReactNode {
   );
 }
 
-function pointOf({ id, name }: CheckpointInfo): ReactNode {
+function pointOf({ id, ...point }: CheckpointInfo): ReactNode {
+  const name = escaped(point.name);
   return (
     <span key={id} className="mark point" title={`Checkpoint ${name}`}>
       <span className="unseen">checkpoint {name}</span>

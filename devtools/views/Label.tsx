@@ -2,6 +2,7 @@ import type { BranchInfo } from 'contextree';
 import type { ReactNode } from 'react';
 import { age, count, counted } from '../figures.ts';
 import { branchLabel } from '../branchLabel.ts';
+import { escaped } from '../plainLine.ts';
 import { branchColour } from '../theme.ts';
 
 /**
@@ -18,7 +19,7 @@ export function branchMark(branch: BranchInfo, index: number): ReactNode {
       key={id}
       className={isActive ? 'mark active' : 'mark'}
       style={{ borderColor: colour, background: isActive ? colour : undefined }}
-      title={`Branch ${name}`}
+      title={`Branch ${escaped(name)}`}
     >
       <span className="unseen">
         {isActive && 'active '}branch {line}

@@ -6,6 +6,7 @@ import { count, counted } from '../figures.ts';
 import { dashed, type Fact, factList, NOT_TOLD } from '../kit.tsx';
 import { modelNamed } from '../promptAnswer.ts';
 import { branchLabel } from '../branchLabel.ts';
+import { escaped } from '../plainLine.ts';
 import { estimateOf } from '../tokens.ts';
 import { toldIn, type Usage, usageIn } from '../turnCosts.ts';
 
@@ -130,6 +131,6 @@ export function holdersOf(
     branches: branches.filter(({ headKey }) => holds(headKey)).map(branchLabel),
     checkpoints: checkpoints
       .filter((checkpoint) => holds(checkpoint.messageKey))
-      .map(({ name, messageKey: at }) => (at === messageKey ? `${name} (here)` : name)),
+      .map(({ name, messageKey: at }) => escaped(at === messageKey ? `${name} (here)` : name)),
   };
 }

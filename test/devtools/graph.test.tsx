@@ -67,6 +67,24 @@ describe('the graph', () => {
     expect(within(row('a1')).getByTitle('Branch main-v3')).toBeTruthy();
   });
 
+  it('shows what would turn a row around: in words, labels of branches and checkpoints', async () => {
+    const turned = 'cod\u202exe \u2067x\u2069';
+    const plain = String.raw`cod\u{202e}xe \u{2067}x\u{2069}`;
+    const engine = await chat('q1');
+    await act(() => engine.checkpoint(`point ${turned}`));
+    await say(engine, `q2 ${turned}`);
+    await act(() => engine.rewind('q1'));
+    await act(() => engine.renameBranch('main-v2', `aside ${turned}`));
+    await open(engine);
+    expect(row('q2').textContent).toContain(`user: q2 ${plain}`);
+    expect(row('q1').textContent).toContain(`checkpoint point ${plain}`);
+    expect(row('q1').textContent).toContain(`active branch aside ${plain}`);
+    expect(within(row('q1')).getByTitle(`Branch aside ${plain}`)).toBeTruthy();
+    for (const words of rows()) expect(words).not.toMatch(/[\u202a-\u202e\u2066-\u2069]/);
+    const { dir } = within(row('q2')).getByText(`q2 ${plain}`, { selector: '.preview' });
+    expect(dir).toBe('auto');
+  });
+
   it('gives its rows the room that a finger needs, where there is no finer pointer', async () => {
     const ask = vi.spyOn(globalThis, 'matchMedia');
     ask.mockImplementation((media) =>

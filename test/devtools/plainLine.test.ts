@@ -21,3 +21,8 @@ test('signs that are no marks stay', () => {
 test('what a person wrote is shown as it was written', () => {
   expect(plainLine('user', ' # why **this**\n`now`? ')).toBe('# why **this** `now`?');
 });
+
+test('what would turn the line around is escaped, and what only joins and parts words stays', () => {
+  for (const role of ['user', 'assistant'])
+    expect(plainLine(role, 'cod\u202exe 👩‍🚀 \u200fשלום')).toBe('cod\\u{202e}xe 👩‍🚀 \u200fשלום');
+});
