@@ -107,7 +107,10 @@ function marksAt(at: number, { marks }: ChatValue, log: readonly Entry[]) {
     if (isUndated(mark)) isPartial = true;
     if (dateOf(mark) > at) past.delete(mark.id);
   }
-  for (const { state, isOnlyLeft, undo, ...entry } of log.toReversed()) {
+  // What was turned last is turned back first: operations are done in their order, and undone in the reverse one.
+  const undone = log.filter((entry) => entry.state === 'undone');
+  const done = log.filter((entry) => entry.state === 'done');
+  for (const { state, isOnlyLeft, undo, ...entry } of [...undone, ...done.toReversed()]) {
     const isDone = state === 'done' || isOnlyLeft === true;
     const wasDone = entry.at <= at && (isDone || at < (entry.turnedAt ?? entry.at));
     if (wasDone === isDone) continue;

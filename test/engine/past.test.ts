@@ -82,6 +82,21 @@ describe('the graph as it was', () => {
     expect(await told(engine, now(engine))).toMatchObject({ branches: ['main:q2*'] });
   });
 
+  test('knows each name of a branch whose names were undone one after another', async () => {
+    const engine = engineOn();
+    const check = await steps(
+      engine,
+      () => say(engine, 'q1', 'a1'),
+      () => engine.renameBranch('main', 'ideas'),
+      () => engine.renameBranch('ideas', 'plans'),
+    );
+    for (const turn of ['undo', 'undo', 'redo', 'redo'] as const) {
+      await engine[turn]();
+      await check();
+    }
+    expect(await told(engine)).toMatchObject({ branches: ['plans:a1*'] });
+  });
+
   test('keeps a branch that had grown when it was undone', async () => {
     const engine = engineOn();
     await say(engine, 'q1', 'a1', 'q2', 'a2');
