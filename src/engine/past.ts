@@ -137,7 +137,7 @@ function dateOf(mark: Mark): number {
     : Number.NEGATIVE_INFINITY;
 }
 
-/** The branch of the last message, or of the last operation, whichever came later. */
+/** The branch of the last message, or of the operation that was done, undone or redone last, whichever came later. */
 function shownAt(
   at: number,
   chat: ChatValue,
@@ -146,8 +146,11 @@ function shownAt(
   live: readonly Way[],
 ): Way | undefined {
   const said = messages.toSorted(compareAt).at(-1);
-  const entry = log.findLast((one) => one.isSwitch === true && one.at <= at);
-  const isSaidLater = !entry || entry.at < (said?.at ?? 0);
+  const turnedAt = (one: Entry): number =>
+    one.turnedAt === undefined || one.turnedAt > at ? one.at : one.turnedAt;
+  const switches = log.filter((one) => one.isSwitch === true && one.at <= at);
+  const entry = switches.toSorted((a, b) => turnedAt(a) - turnedAt(b)).at(-1);
+  const isSaidLater = !entry || turnedAt(entry) < (said?.at ?? 0);
   // For an operation that was undone later, the order is reversed.
   const [from, to] = entry?.shown ?? [];
   const key = isSaidLater ? said?.key : entry.state === 'undone' && at < (entry.turnedAt ?? 0) ? from : to;

@@ -82,6 +82,22 @@ describe('the graph as it was', () => {
     expect(await told(engine, now(engine))).toMatchObject({ branches: ['main:q2*'] });
   });
 
+  test('stars the branch that was shown after the last of several undos', async () => {
+    const engine = engineOn();
+    const check = await steps(
+      engine,
+      () => say(engine, 'q1', 'a1', 'q2', 'a2'),
+      () => engine.rewind('a1'),
+      () => say(engine, 'q3'),
+      () => engine.rewind('q1'),
+    );
+    for (const turn of ['undo', 'undo', 'redo'] as const) {
+      await engine[turn]();
+      await check();
+      expect(await told(engine, Number.MAX_SAFE_INTEGER)).toEqual(await told(engine));
+    }
+  });
+
   test('knows each name of a branch whose names were undone one after another', async () => {
     const engine = engineOn();
     const check = await steps(
