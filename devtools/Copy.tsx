@@ -10,7 +10,7 @@ export function Copy({ label, text }: CopyProps): ReactNode {
 }
 
 /** A button that says for a while how its act ended. */
-function Act({ label, done, act, isOff }: ActProps): ReactNode {
+export function Act({ label, done, act, isOff }: ActProps): ReactNode {
   const [outcome, setOutcome] = useState('');
   useEffect(() => {
     if (!outcome) return undefined;

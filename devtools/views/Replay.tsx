@@ -1,6 +1,6 @@
 import type { ContextEngine } from 'contextree';
 import { type ReactNode, useEffect, useMemo, useState } from 'react';
-import { outcomeOf } from '../Copy.tsx';
+import { Act } from '../Copy.tsx';
 import { download } from '../download.ts';
 import { fixtureOf } from '../fixture.ts';
 import { Select } from '../kit.tsx';
@@ -97,17 +97,11 @@ function Player({ record }: { readonly record: RecordedRequest }): ReactNode {
 
 function SaveFixture({ record }: { readonly record: RecordedRequest }): ReactNode {
   const shownIn = useShownIn();
-  const [outcome, setOutcome] = useState('');
-  const save = (): void => {
-    const saved = fixtureOf(record).then((text) => download(shownIn, 'fixture', text, 'test.ts'));
-    void outcomeOf('Saved', saved).then(setOutcome);
-  };
   return (
-    <>
-      <button onClick={save}>Save as fixture</button>
-      <span role="status" className="muted">
-        {outcome}
-      </span>
-    </>
+    <Act
+      label="Save as fixture"
+      done="Saved"
+      act={async () => download(shownIn, 'fixture', await fixtureOf(record), 'test.ts')}
+    />
   );
 }
