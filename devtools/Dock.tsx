@@ -32,7 +32,6 @@ interface DockProps {
 
 /** The panel at an edge of the window, or in a window of its own. */
 export function Dock({ position, theme, styleNonce, onInsetsChange, children }: DockProps): ReactNode {
-  const [css] = useState(panelCss);
   const [chosen, setChosen] = useState(recall);
   const own = useOwnWindow();
   const extent = useExtent();
@@ -72,7 +71,7 @@ export function Dock({ position, theme, styleNonce, onInsetsChange, children }: 
   const content = (
     <Styled
       key={own.window ? 'own' : 'docked'}
-      css={css}
+      css={panelCss}
       nonce={styleNonce}
       theme={worn}
       host={

@@ -1,5 +1,5 @@
 import type { ContextEngine } from 'contextree';
-import { type KeyboardEvent, type ReactNode, useState } from 'react';
+import type { KeyboardEvent, ReactNode } from 'react';
 import { Dock } from './Dock.tsx';
 import type { DevtoolsPosition, Insets } from './dock.ts';
 import { isHotkey } from './hotkey.ts';
@@ -63,10 +63,9 @@ export function FloatingPanel(props: FloatingProps): ReactNode {
 
 /** The panel in the place where it is rendered. */
 export function EmbeddedPanel(props: PanelProps): ReactNode {
-  const [css] = useState(panelCss);
   return (
     <Styled
-      css={css}
+      css={panelCss}
       nonce={props.styleNonce}
       theme={props.theme}
       host="display:block!important;height:100%!important"

@@ -1,50 +1,30 @@
 /**
- * How the panel looks: one table of tokens, light and dark side by side, and the sheet that uses them.
+ * How the panel looks: one table of colours, light and dark side by side, and the rules that use them.
  * Nothing else in this folder names a colour. Text on its ground has a contrast of at least 4.5:1, lanes of 3:1.
  */
-const tokens: Record<string, readonly [light: string, dark: string]> = {
-  ground: ['#fff', '#111'],
-  raised: ['#f5f6f8', '#222'],
-  line: ['#dde', '#334'],
-  edge: ['#889', '#778'],
-  text: ['#112', '#eee'],
-  muted: ['#566', '#aab'],
-  cursor: ['#e4efe9', '#243'],
-  accent: ['#265', '#8ca'],
-  'on-accent': ['#fff', '#121'],
-  alert: ['#a11', '#f99'],
-  warn: ['#850', '#eb6'],
-  'branch-0': ['#15c', '#8af'],
-  'branch-1': ['#b40', '#f96'],
-  'branch-2': ['#174', '#6c9'],
-  'branch-3': ['#83b', '#c9e'],
-  'branch-4': ['#a25', '#f8b'],
-  'branch-5': ['#078', '#6cd'],
-  'branch-6': ['#760', '#db5'],
-  'branch-7': ['#556', '#bbc'],
-};
-
-/** How many branch colours there are before they begin again. */
-const BRANCH_COLOURS = 8;
-
-/** The colour of a branch, by its index; -1 is a message that no branch reaches. */
-export function branchColour(branch: number): string {
-  return branch < 0 ? 'var(--edge)' : `var(--branch-${branch % BRANCH_COLOURS})`;
+export const panelCss: string = `
+.root{
+--ground:light-dark(#fff,#111);
+--raised:light-dark(#f5f6f8,#222);
+--line:light-dark(#dde,#334);
+--edge:light-dark(#889,#778);
+--text:light-dark(#112,#eee);
+--muted:light-dark(#566,#aab);
+--cursor:light-dark(#e4efe9,#243);
+--accent:light-dark(#265,#8ca);
+--on-accent:light-dark(#fff,#121);
+--alert:light-dark(#a11,#f99);
+--warn:light-dark(#850,#eb6);
+--branch-0:light-dark(#15c,#8af);
+--branch-1:light-dark(#b40,#f96);
+--branch-2:light-dark(#174,#6c9);
+--branch-3:light-dark(#83b,#c9e);
+--branch-4:light-dark(#a25,#f8b);
+--branch-5:light-dark(#078,#6cd);
+--branch-6:light-dark(#760,#db5);
+--branch-7:light-dark(#556,#bbc);
 }
 
-/** The panel's style sheet. */
-export function panelCss(): string {
-  return `${variables()}${frame}${parts}${graph}${narrow}`;
-}
-
-function variables(): string {
-  const values = Object.entries(tokens).map(
-    ([name, [light, dark]]) => `--${name}:light-dark(${light},${dark});`,
-  );
-  return `.root{${values.join('')}}`;
-}
-
-const frame = `
 *,::before,::after{box-sizing:border-box}
 .root{direction:ltr;font:12px/1.45 system-ui,sans-serif;color:var(--text)}
 .root.embedded{height:100%;min-height:240px;max-height:100vh;display:flex}
@@ -60,9 +40,7 @@ const frame = `
 .bar{display:flex;align-items:center;gap:6px;min-height:34px;padding:4px 8px;background:var(--raised);flex:none;border-bottom:1px solid var(--line)}
 footer.bar{border-top:1px solid var(--line);border-bottom:0;color:var(--muted)}
 .view,.list,.node{flex:1;min-height:0;display:flex;flex-direction:column}
-`;
 
-const parts = `
 button,select,input,textarea{font:inherit;color:inherit;background:var(--ground);border:1px solid var(--edge);border-radius:4px;
 padding:2px 8px;min-height:24px;margin:0}
 button,select,summary,.graph .row,.piece{cursor:pointer}
@@ -91,9 +69,7 @@ padding-right:8px;white-space:nowrap;cursor:default}
 .row:hover{background:var(--raised)}
 .rows:focus .cursor{background:var(--cursor)}
 .cursor{box-shadow:inset 2px 0 var(--accent)}
-`;
 
-const graph = `
 .split{flex:1;min-height:0;display:flex;flex-wrap:wrap}
 .split>.alert{flex:1 0 100%}
 .list,.node{container-type:inline-size;flex-basis:320px;min-width:0;height:100%}
@@ -125,11 +101,17 @@ overflow:hidden;max-width:220px;min-width:0}
 .fold{flex:none;font-size:11px;line-height:1;min-height:18px;padding:0 4px;color:var(--muted)}
 @keyframes pulse{to{opacity:.35}}
 @media (prefers-reduced-motion:no-preference){.streaming .dot{animation:pulse 1s infinite alternate}}
-`;
 
-const narrow = `
 @media (pointer:coarse){
 button,select,input,label{min-height:44px}
 .icon,.fold{min-height:44px;min-width:44px}
 }
 `;
+
+/** How many branch colours there are before they begin again. */
+const BRANCH_COLOURS = 8;
+
+/** The colour of a branch, by its index; -1 is a message that no branch reaches. */
+export function branchColour(branch: number): string {
+  return branch < 0 ? 'var(--edge)' : `var(--branch-${branch % BRANCH_COLOURS})`;
+}
