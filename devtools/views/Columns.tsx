@@ -4,7 +4,8 @@ import type { ColumnName } from '../columns.ts';
 import { clock, dollars, span } from '../amounts.ts';
 import { count } from '../figures.ts';
 import { useAnswer } from '../live.tsx';
-import { tokensOf } from '../tokens.ts';
+import { readMessage } from '../readMessage.ts';
+import { estimateOf } from '../tokens.ts';
 import { spentOn, toldIn } from '../turnCosts.ts';
 
 /** The heads of the columns, hidden from screen readers because each cell names its column. */
@@ -48,8 +49,8 @@ function useFacts(moment: Moment, columns: readonly ColumnName[]): Readonly<Reco
   const message = engine.message(messageKey);
   const isEstimated = columns.includes('tokens') && !told;
   const isPriced = columns.includes('cost') && told !== undefined;
-  const { value: estimated } = useAnswer(
-    () => (isEstimated ? tokensOf(engine, messageKey) : undefined),
+  const { value: read } = useAnswer(
+    () => (isEstimated ? readMessage({ engine, messageKey }) : null),
     [engine, messageKey, message, isEstimated],
   );
   const { value: cost } = useAnswer(
@@ -59,10 +60,10 @@ function useFacts(moment: Moment, columns: readonly ColumnName[]): Readonly<Reco
   const ms = calls.reduce((sum, call) => sum + call.ms, 0);
   return {
     time: timeOf(createdAt),
-    tokens: told ? count(told.output ?? 0) : estimated === undefined ? '' : `~${count(estimated)}`,
+    tokens: told ? count(told.output ?? 0) : read ? `~${count(estimateOf(read))}` : '',
     cost: typeof cost === 'number' ? dollars(cost) : '',
     duration: calls.length > 0 ? span(ms) : '',
-    model: name === 'assistant' ? shortModel(calls.findLast(({ model }) => model !== undefined)?.model) : '',
+    model: name === 'assistant' ? shortModel(calls.findLast((call) => call.model)?.model) : '',
   };
 }
 
@@ -85,5 +86,5 @@ function timeOf(at: number): string {
 
 /** A model without its provider: the rest tells models apart. */
 function shortModel(model: string | undefined): string {
-  return model?.slice(Math.max(model.lastIndexOf('/'), model.lastIndexOf(':')) + 1) ?? '';
+  return model?.replace(/.*[/:]/, '') ?? '';
 }
