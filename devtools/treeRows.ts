@@ -130,14 +130,11 @@ function listEntries(items: readonly unknown[], from: number): [string, unknown]
 /** The lines of a long text; none for a text that fits in its row. */
 function linesOf(text: string): string[] {
   if (!isLong(text)) return [];
-  return text.split('\n').flatMap((line) => (line.length <= LINE ? [line] : wrap(line)));
+  return text.split('\n').flatMap((line) => line.match(PIECES) ?? [line]);
 }
 
-function wrap(line: string): string[] {
-  return Array.from({ length: Math.ceil(line.length / LINE) }, (_, i) =>
-    line.slice(i * LINE, (i + 1) * LINE),
-  );
-}
+/** The pieces of a line that fit in a row: of LINE characters. */
+const PIECES = /.{1,120}/gs;
 
 function hasChildren(value: unknown): boolean {
   return typeof value === 'string' ? isLong(value) : isObject(value) && Object.keys(value).length > 0;

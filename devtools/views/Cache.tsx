@@ -39,9 +39,9 @@ async function verdictOn(
 ): Promise<CacheVerdict | undefined> {
   if (!request || !engine.requests().some(({ id }) => id === request.id)) return undefined;
   const verdict = await engine.explainCache(request.id);
-  const { section, ...rest } = verdict;
+  const { section: _, ...shown } = verdict;
   const cost = whatIf ? await costOf({ model: whatIf, usage: { input: verdict.billedAgain } }) : verdict.cost;
-  return { ...(await maskSecrets(rest)), cost, ...(section && { section }) };
+  return { ...(await maskSecrets(shown)), cost };
 }
 
 function breachOf(verdict: CacheVerdict): ReactNode {

@@ -23,12 +23,10 @@ export function Compare({ engine, state, sight, onOpen }: ViewProps): ReactNode 
   if (state.branches.length === 0) return <p className="words">No messages yet.</p>;
   const choices = choicesIn({ engine, state, sight });
   // A branch may be deleted, or a mark removed, after it was chosen.
-  const there = (id = ''): string | undefined =>
+  const there = (id: string | undefined): string | undefined =>
     Object.values(choices)
       .flat()
-      .some(([one]) => one === id)
-      ? id
-      : undefined;
+      .find(([one]) => one === id)?.[0];
   const ends = endsOf(state, sight, { a: there(chosen.a), b: there(chosen.b) });
   return (
     <>

@@ -18,8 +18,8 @@ interface ModelPickerProps {
 export function ModelPicker({ label, standard, value, used, onChange }: ModelPickerProps): ReactNode {
   const { value: known = [] } = useAnswer(listModels, []);
   // A chosen model that is no longer known stays in the list.
-  const others = [...new Set([...known.map(({ id }) => id), ...(value === '' ? [] : [value])])].filter(
-    (id) => !used.includes(id),
+  const others = [...new Set([...known.map(({ id }) => id), value])].filter(
+    (id) => id !== '' && !used.includes(id),
   );
   return (
     <label>

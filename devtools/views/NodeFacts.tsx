@@ -24,14 +24,13 @@ export function nodeFacts(
   const { model, usage } = toldBy(calls, message);
   const last = calls.at(-1);
   const status = statusOf(node, last);
-  const estimated = message ? estimateOf(message) : undefined;
   /** A fact of answers, told when they end. */
   const told = (value: string | undefined): string | undefined => value ?? (isTold ? NOT_TOLD : undefined);
   const facts: readonly Fact[] = [
     ['When', new Date(node.createdAt).toLocaleString()],
     ['Model', told(model)],
     ['Usage', told(usage && usageIn(usage))],
-    ['Estimated', estimated === undefined ? undefined : `~${count(estimated)} tokens`],
+    ['Estimated', message ? `~${count(estimateOf(message))} tokens` : undefined],
     ['First word', told(last?.firstMs === undefined ? undefined : `after ${span(last.firstMs)}`)],
     ['Took', told(last && `${span(last.ms)}${last.steps > 1 ? ` in ${last.steps} steps` : ''}`)],
     ['Finish', told(last?.finishReason)],
@@ -118,12 +117,15 @@ export function holdersOf(
   checkpoints: EngineState['checkpoints'],
   messageKey: string,
 ): Holders {
-  const known = new Map<string, boolean>([[messageKey, true]]);
+  const known = new Map([
+    [messageKey, true],
+    ['', false],
+  ]);
   const holds = (end: string | null): boolean => {
     const passed: string[] = [];
-    let at = end;
-    for (; at !== null && !known.has(at); at = engine.node(at)?.parentKey ?? null) passed.push(at);
-    const isHeld = at !== null && known.get(at) === true;
+    let at = end ?? '';
+    for (; !known.has(at); at = engine.node(at)?.parentKey ?? '') passed.push(at);
+    const isHeld = known.get(at) === true;
     for (const key of passed) known.set(key, isHeld);
     return isHeld;
   };

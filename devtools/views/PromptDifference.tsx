@@ -49,10 +49,9 @@ interface DifferenceProps extends Pick<ViewProps, 'engine' | 'state' | 'sight'> 
 function differenceOf(before: PromptAt, after: PromptAt): ReactNode {
   const [was, is] = [systemOf(before), systemOf(after)];
   const changed = messageChanges(before.messages, after.messages);
-  const told = [before, after].filter(({ kind }) => kind === 'recorded').length;
   return (
     <>
-      {told < 2 && (
+      {[before, after].some(({ kind }) => kind !== 'recorded') && (
         <p className="muted inset">What was not recorded has the system prompt of today’s fragments.</p>
       )}
       <section>

@@ -31,7 +31,7 @@ export function Run(props: ViewProps): ReactNode {
 function Ask({ engine, state, sight, run }: ViewProps): ReactNode {
   const node = sight.node ?? state.headKey;
   const requests = useRequests(engine);
-  const results = useRuns(engine);
+  const runs = useRuns(engine);
   const { revision, fragments } = state;
   const answer = useAnswer((signal) => groundAt(engine, node, signal), [engine, node, revision, fragments]);
   const { value } = answer;
@@ -39,12 +39,13 @@ function Ask({ engine, state, sight, run }: ViewProps): ReactNode {
     return <p className="words">No chat is attached. `useContextChat` of contextree/ai attaches one.</p>;
   if (value === null) return <p className="words">No question yet.</p>;
   if (!value) return instead(answer);
+  const results = runs.filter(({ plan }) => plan.question === value.question);
   const isSafe = engine.attached.runsDry === true || isToldSafe(requests, value.messages);
   return (
     <Scroll>
       <RunForm key={value.question} engine={engine} ground={value} settings={run ?? {}} isSafe={isSafe} />
-      {results.some(({ plan }) => plan.question === value.question) ? (
-        <RunResults engine={engine} ground={value} />
+      {results.length > 0 ? (
+        <RunResults engine={engine} ground={value} results={results} />
       ) : (
         <p className="words">Nothing was run here yet.</p>
       )}

@@ -3,7 +3,7 @@ import { type ReactNode, useState } from 'react';
 import { NOT_TOLD } from '../kit.tsx';
 import { useAnswer } from '../live.tsx';
 import { allOf } from '../messageText.ts';
-import { type Result, runsOf, SAVING, useRuns, wordsOf } from '../runs.ts';
+import { type Result, runsOf, SAVING, wordsOf } from '../runs.ts';
 import { wordChanges } from '../wordChanges.ts';
 import { Changes } from './Changes.tsx';
 import type { Ground } from './RunForm.tsx';
@@ -12,8 +12,7 @@ import { exactly } from '../figures.ts';
 import { Table } from './Table.tsx';
 
 /** The results of runs, beside the existing answer. None is saved before it is kept. */
-export function RunResults({ engine, ground }: RunResultsProps): ReactNode {
-  const results = useRuns(engine).filter(({ plan }) => plan.question === ground.question);
+export function RunResults({ engine, ground, results }: RunResultsProps): ReactNode {
   const [opened, setOpened] = useState<number>();
   const runs = runsOf(engine);
   const base = ground.answer ? allOf(ground.answer.message) : wordsOfFirst(results);
@@ -86,6 +85,7 @@ export function RunResults({ engine, ground }: RunResultsProps): ReactNode {
 interface RunResultsProps {
   readonly engine: ContextEngine;
   readonly ground: Ground;
+  readonly results: readonly Result[];
 }
 
 function wordsOfFirst([first]: readonly Result[]): string {
