@@ -2,7 +2,7 @@ import type { Comparison, ContextEngine, EngineState } from 'contextree';
 import { type ReactNode, useState } from 'react';
 import { dollars, span } from '../amounts.ts';
 import { count, counted } from '../figures.ts';
-import { dashed, more, Scroll, Select } from '../kit.tsx';
+import { dashed, more, NOT_TOLD, Scroll, Select } from '../kit.tsx';
 import { instead, useAnswer } from '../live.tsx';
 import { allOf } from '../messageText.ts';
 import { useRoom } from '../room.ts';
@@ -125,17 +125,13 @@ function Compared({ engine, revision, a, b, onOpen }: ComparedProps): ReactNode 
 
 type Sums = Comparison['totals']['a'];
 
-const ROWS: readonly (readonly [
-  label: string,
-  value: (sums: Sums) => number | null,
-  write: (value: number) => string,
-])[] = [
-  ['Messages', ({ messages }) => messages, String],
-  ['Estimated tokens', ({ tokens }) => tokens, (tokens) => `~${count(tokens)}`],
-  ['Input tokens', ({ input }) => input, count],
-  ['Output tokens', ({ output }) => output, count],
-  ['Cost', ({ cost }) => cost, dollars],
-  ['Time', ({ ms }) => ms, span],
+const ROWS: readonly (readonly [label: string, sum: keyof Sums, write: (value: number) => string])[] = [
+  ['Messages', 'messages', String],
+  ['Estimated tokens', 'tokens', (tokens) => `~${count(tokens)}`],
+  ['Input tokens', 'input', count],
+  ['Output tokens', 'output', count],
+  ['Cost', 'cost', dollars],
+  ['Time', 'ms', span],
 ];
 
 function totalsOf({ a, b }: Comparison['totals']): ReactNode {
@@ -144,10 +140,10 @@ function totalsOf({ a, b }: Comparison['totals']): ReactNode {
       className="sums"
       label="Totals"
       heads={['What', 'A', 'B', 'B - A']}
-      rows={ROWS.map(([label, value, write]) => [
+      rows={ROWS.map(([label, sum, write]) => [
         label,
-        ...[value(a), value(b)].map((one) => (one === null ? 'not told' : write(one))),
-        difference(value(a), value(b), write),
+        ...[a[sum], b[sum]].map((one) => (one === null ? NOT_TOLD : write(one))),
+        difference(a[sum], b[sum], write),
       ])}
     />
   );

@@ -19,12 +19,10 @@ export function Fragments({ engine, state, modelId, tokenizer }: ViewProps): Rea
   return (
     <>
       {sizeOf(value.estimate)}
-      <Tree label="Fragments" value={value.value} opened={NOTHING} asideOf={(path) => asideOf(value, path)} />
+      <Tree label="Fragments" value={value.value} asideOf={(path) => asideOf(value, path)} />
     </>
   );
 }
-
-const NOTHING: readonly string[] = [];
 
 function asideOf({ facts, estimate }: FragmentTree, path: string): ReactNode {
   const known = facts.get(path);

@@ -60,8 +60,8 @@ export function Tree({ label, value, opened, shown, asideOf }: TreeProps): React
 interface TreeProps {
   readonly label: string;
   readonly value: unknown;
-  /** The paths that are open at first. */
-  readonly opened: readonly string[];
+  /** The paths that are open at first. Default: none. */
+  readonly opened?: readonly string[];
   /** The path of the row to reveal; a new path is revealed, too. */
   readonly shown?: string | undefined;
   /** What to show behind the value of a row. */
