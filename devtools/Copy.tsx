@@ -10,7 +10,7 @@ export function Copy({ label, text }: CopyProps): ReactNode {
 }
 
 /** A button that says for a while how its act ended. */
-export function Act({ label, done, act, isOff }: ActProps): ReactNode {
+export function Act({ label, done, act, disabled }: ActProps): ReactNode {
   const [outcome, setOutcome] = useState('');
   useEffect(() => {
     if (!outcome) return undefined;
@@ -22,7 +22,7 @@ export function Act({ label, done, act, isOff }: ActProps): ReactNode {
       <span role="status" className="muted">
         {outcome}
       </span>
-      <button disabled={isOff} onClick={() => void outcomeOf(done, act()).then(setOutcome)}>
+      <button disabled={disabled} onClick={() => void outcomeOf(done, act()).then(setOutcome)}>
         {label}
       </button>
     </>
@@ -33,7 +33,7 @@ interface ActProps {
   readonly label: string;
   readonly done: string;
   readonly act: () => Promise<void>;
-  readonly isOff?: boolean;
+  readonly disabled?: boolean;
 }
 
 interface CopyProps {
@@ -50,7 +50,7 @@ export function outcomeOf(done: string, act: Promise<string | void>): Promise<st
 }
 
 /** Two buttons that copy JSON, and download it; it is written when one of them is pressed, because much of it takes a while. */
-export function Take({ what, json, isOff }: TakeProps): ReactNode {
+export function Take({ what, json, disabled }: TakeProps): ReactNode {
   const shownIn = useShownIn();
   return (
     <>
@@ -59,7 +59,7 @@ export function Take({ what, json, isOff }: TakeProps): ReactNode {
         label="Download"
         done="Saved"
         act={async () => download(shownIn, what, await json())}
-        isOff={isOff}
+        disabled={disabled}
       />
     </>
   );
@@ -69,7 +69,7 @@ interface TakeProps {
   /** Part of the file's name. */
   readonly what: string;
   readonly json: () => Promise<string>;
-  readonly isOff: boolean;
+  readonly disabled: boolean;
 }
 
 /** Pages outside of secure contexts have no clipboard. */

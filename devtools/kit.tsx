@@ -18,18 +18,19 @@ interface ScrollProps {
 }
 
 /** A choice that is on or off. */
-export function Check({ children, isOn, onToggle, title }: CheckProps): ReactNode {
+export function Check({ children, title, ...field }: CheckProps): ReactNode {
   return (
     <label title={title}>
-      <input type="checkbox" checked={isOn} onChange={onToggle} /> {children}
+      <input type="checkbox" {...field} /> {children}
     </label>
   );
 }
 
-interface CheckProps {
+/** Props of {@link Check}. */
+export interface CheckProps {
   readonly children: ReactNode;
-  readonly isOn: boolean;
-  readonly onToggle: () => void;
+  readonly checked: boolean;
+  readonly onChange: () => void;
   readonly title?: string | undefined;
 }
 

@@ -18,8 +18,8 @@ export function EditBranch({ message, off, onSave, onClose }: EditBranchProps): 
           // oxlint-disable-next-line jsx-a11y/no-autofocus -- a person has just opened it
           autoFocus={n === 0}
           aria-label={`Words ${n + 1} of ${texts.length}`}
-          words={text}
-          onWords={(words) => change(at, words)}
+          value={text}
+          onChange={(words) => change(at, words)}
           onKeyDown={keys({ Escape: onClose })}
         />
       ))}

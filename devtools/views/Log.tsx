@@ -86,7 +86,7 @@ function Events({ engine, state, onOpen, parts }: ViewProps & { readonly parts: 
         <button disabled={key === undefined} onClick={() => onOpen('Graph', { node: key })}>
           Show in Graph
         </button>
-        <Take what="log" json={() => jsonOf(shown)} isOff={shown.length === 0} />
+        <Take what="log" json={() => jsonOf(shown)} disabled={shown.length === 0} />
       </footer>
     </>
   );

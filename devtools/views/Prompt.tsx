@@ -73,7 +73,7 @@ export function Prompt(props: ViewProps): ReactNode {
       <div className="bar">
         <h2>{value ? headingOf(value, engine.node(node ?? ''), isRecorded) : 'Prompt'}</h2>
         {isRecorded && (
-          <Check isOn={isToday} onToggle={() => setToday(!isToday)}>
+          <Check checked={isToday} onChange={() => setToday(!isToday)}>
             with today’s fragments
           </Check>
         )}

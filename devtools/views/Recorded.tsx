@@ -50,7 +50,7 @@ function AlsoClosed(): ReactNode {
     remember({ recordsClosed: !isOn });
   };
   return (
-    <Check isOn={isOn} onToggle={toggle}>
+    <Check checked={isOn} onChange={toggle}>
       Record while closed, too
     </Check>
   );

@@ -1,6 +1,6 @@
 import { keysOf } from '../fragmentTree.ts';
 import { keys } from '../keys.ts';
-import { Check, Select, toggled } from '../kit.tsx';
+import { Check, type CheckProps, Select, toggled } from '../kit.tsx';
 import type { UIMessage } from 'ai';
 import type { ContextEngine, ContextFragment } from 'contextree';
 import { type ReactNode, useState } from 'react';
@@ -76,9 +76,9 @@ export function RunForm({ engine, ground, settings, isSafe }: RunFormProps): Rea
         'Fragments',
         fragments.map(({ one, id }) => ({
           name: id,
-          words: ground.wordsOf(one),
-          isOn: !without.has(id),
-          onToggle: () => change({ without: toggled(without, id) }),
+          title: ground.wordsOf(one),
+          checked: !without.has(id),
+          onChange: () => change({ without: toggled(without, id) }),
         })),
         system !== undefined,
       )}
@@ -86,21 +86,21 @@ export function RunForm({ engine, ground, settings, isSafe }: RunFormProps): Rea
         <summary>System prompt{system !== undefined && ' - changed'}</summary>
         <Textarea
           aria-label="System prompt"
-          words={system ?? ground.system}
-          onWords={(text) => change({ system: text })}
+          value={system ?? ground.system}
+          onChange={(text) => change({ system: text })}
         />
         {system !== undefined && <button onClick={() => change({ system: undefined })}>Reset</button>}
       </details>
       {/* oxlint-disable-next-line jsx-a11y/label-has-associated-control -- the field is within it */}
       <label>
-        Question <Textarea words={words} onWords={(text) => change({ words: text })} />
+        Question <Textarea value={words} onChange={(text) => change({ words: text })} />
       </label>
       {boxes(
         'Models',
         models.map((name) => ({
           name,
-          isOn: picked.has(name),
-          onToggle: () => change({ models: toggled(picked, name) }),
+          checked: picked.has(name),
+          onChange: () => change({ models: toggled(picked, name) }),
         })),
       )}
       <div className="bar">
@@ -127,24 +127,21 @@ export function RunForm({ engine, ground, settings, isSafe }: RunFormProps): Rea
   );
 }
 
-/** A choice that is on or off, and some words that tell it from others of its name. */
-interface Box {
+/** A choice that is on or off; its title tells it from others of its name. */
+interface Box extends Omit<CheckProps, 'children'> {
   readonly name: string;
-  readonly words?: string;
-  readonly isOn: boolean;
-  readonly onToggle: () => void;
 }
 
 /** A choice of several; nothing where there are none. */
-function boxes(legend: string, items: readonly Box[], isOff = false): ReactNode {
+function boxes(legend: string, items: readonly Box[], disabled = false): ReactNode {
   if (items.length === 0) return null;
   return (
-    <fieldset disabled={isOff}>
+    <fieldset disabled={disabled}>
       <legend>{legend}</legend>
-      {items.map(({ name, words, isOn, onToggle }, i) => (
-        <Check key={i} title={words} isOn={isOn} onToggle={onToggle}>
+      {items.map(({ name, ...box }, i) => (
+        <Check key={i} {...box}>
           {name}
-          <span className="ellipsis gist">{words}</span>
+          <span className="ellipsis gist">{box.title}</span>
         </Check>
       ))}
     </fieldset>

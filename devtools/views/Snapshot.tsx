@@ -24,10 +24,10 @@ export function Snapshot({ engine, state, sight, onLook, onCopy }: ViewProps): R
     <>
       <div className="bar">
         <Search value={value} shown={shown} onShow={setShown} />
-        <Check isOn={withSecrets} onToggle={() => setWithSecrets(!withSecrets)}>
+        <Check checked={withSecrets} onChange={() => setWithSecrets(!withSecrets)}>
           with secrets
         </Check>
-        <Take what="snapshot" json={() => jsonOf(value, withSecrets)} isOff={!value} />
+        <Take what="snapshot" json={() => jsonOf(value, withSecrets)} disabled={!value} />
       </div>
       {at !== undefined && (
         <div className="bar">

@@ -4,23 +4,23 @@ import type { KeyboardEvent, ReactNode } from 'react';
 const MOST = 100_000;
 
 /** A field for words; it says so where they are too many to be changed. */
-export function Textarea({ words, onWords, ...field }: TextareaProps): ReactNode {
-  const isLong = words.length > MOST;
+export function Textarea({ value, onChange, ...field }: TextareaProps): ReactNode {
+  const isLong = value.length > MOST;
   return (
     <textarea
       rows={4}
       dir="auto"
       disabled={isLong}
-      value={isLong ? 'Too long to be changed here.' : words}
-      onChange={({ target }) => onWords(target.value)}
+      value={isLong ? 'Too long to be changed here.' : value}
+      onChange={({ target }) => onChange(target.value)}
       {...field}
     />
   );
 }
 
 interface TextareaProps {
-  readonly words: string;
-  readonly onWords: (words: string) => void;
+  readonly value: string;
+  readonly onChange: (value: string) => void;
   readonly 'aria-label'?: string;
   readonly autoFocus?: boolean;
   readonly onKeyDown?: (event: KeyboardEvent) => void;
