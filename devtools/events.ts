@@ -68,5 +68,5 @@ export function useEvents(engine: ContextEngine): readonly Logged[] {
     (notify: () => void) => byFrame(shownIn, log.subscribe, notify),
     [log, shownIn],
   );
-  return useSyncExternalStore(subscribe, log.list, log.list);
+  return useSyncExternalStore(subscribe, log.list);
 }

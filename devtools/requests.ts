@@ -11,6 +11,5 @@ export function useRequests(engine: ContextEngine): readonly RecordedRequest[] {
     (notify: () => void) => engine.subscribe((event) => event.type === 'request' && notify()),
     [engine],
   );
-  const requests = (): readonly RecordedRequest[] => engine.requests();
-  return useSyncExternalStore(subscribe, requests, requests);
+  return useSyncExternalStore(subscribe, () => engine.requests());
 }

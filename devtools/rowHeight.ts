@@ -5,11 +5,7 @@ import { useSyncExternalStore } from 'react';
  * touch.
  */
 export function useRowHeight(): number {
-  return useSyncExternalStore(
-    subscribe,
-    () => (fingers()?.matches ? ROOMY : COMPACT),
-    () => COMPACT,
-  );
+  return useSyncExternalStore(subscribe, () => (fingers()?.matches ? ROOMY : COMPACT));
 }
 
 const COMPACT = 24;

@@ -173,5 +173,5 @@ export const runsOf: (engine: ContextEngine) => Runs = /* @__PURE__ */ perEngine
 
 export function useRuns(engine: ContextEngine): readonly Result[] {
   const { subscribe, list } = runsOf(engine);
-  return useSyncExternalStore(subscribe, list, list);
+  return useSyncExternalStore(subscribe, list);
 }
