@@ -133,8 +133,8 @@ function linesOf(text: string): string[] {
   return text.split('\n').flatMap((line) => line.match(PIECES) ?? [line]);
 }
 
-/** The pieces of a line that fit in a row: of LINE characters. */
-const PIECES = /.{1,120}/gs;
+/** The pieces of a line, as long as a row. */
+const PIECES = new RegExp(`.{1,${LINE}}`, 'gs');
 
 function hasChildren(value: unknown): boolean {
   return typeof value === 'string' ? isLong(value) : isObject(value) && Object.keys(value).length > 0;
