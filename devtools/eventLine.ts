@@ -1,5 +1,5 @@
 import type { ContextEngine, ContextEvent, EngineState } from 'contextree';
-import { span } from './amounts.ts';
+import { clock, span } from './amounts.ts';
 
 /** The content of an event on one line, without its type, its times and its ids: `main, messages 2`. */
 export function eventLine(event: ContextEvent): string {
@@ -29,7 +29,7 @@ export function keyOfEvent(
 
 /** The time of day to the millisecond: `14:03:59.120`. */
 export function clockTime(at: number): string {
-  return new Date(at).toLocaleTimeString('en', { hour12: false, fractionalSecondDigits: 3 });
+  return `${clock(at)}.${String(new Date(at).getMilliseconds()).padStart(3, '0')}`;
 }
 
 /** A duration: `0.4 ms`, `12 ms`, `3.2 s`; '' for none. */

@@ -1,5 +1,6 @@
 import { expect, it } from 'vitest';
-import { dollars, span } from '../../devtools/amounts.ts';
+import { clock, dollars, span } from '../../devtools/amounts.ts';
+import { clockTime } from '../../devtools/eventLine.ts';
 import { age, count, counted } from '../../devtools/figures.ts';
 
 it('writes numbers as short as they can be read', () => {
@@ -19,4 +20,10 @@ it('tells how long ago something was', () => {
   const hour = 3_600_000;
   const ages = [-5, 0, 5 * 60_000, 3 * hour, 50 * hour, 400 * 24 * hour].map((ago) => age(0, ago));
   expect(ages).toEqual(['now', 'now', '5 min', '3 h', '2 d', '1 y']);
+});
+
+it('tells the time of day, in the log to the millisecond', () => {
+  const moments = [new Date(2026, 0, 5, 0, 3, 9, 7), new Date(2026, 0, 5, 14, 3, 59, 120)].map(Number);
+  expect(moments.map(clock)).toEqual(['00:03:09', '14:03:59']);
+  expect(moments.map(clockTime)).toEqual(['00:03:09.007', '14:03:59.120']);
 });
