@@ -87,7 +87,10 @@ textarea{width:100%}
 .line{padding:0 8px}
 .kind{color:var(--accent)}
 .detail{flex:none;max-height:30%}
-@container (max-width:640px){.two{flex-flow:column}}
+@container (max-width:640px){
+.two{flex-flow:column}
+.two>.node{border:0;border-top:1px solid var(--line)}
+}
 @container (max-width:400px){
 :nth-child(n+4 of .cell){display:none}
 .columns:has(:nth-child(4))::before{content:"more when wider";margin-right:auto}

@@ -28,8 +28,8 @@ const BLOCK = 8;
 /** The height to assume where nothing can be measured, in CSS pixels. */
 const UNMEASURED = 480;
 
-/** The window onto `count` rows of `height` CSS pixels. */
-export function useRowWindow(count: number, height: number): RowWindow {
+/** The window onto `count` rows of `height` CSS pixels. Where it gets smaller, the row of the cursor stays visible if it was. */
+export function useRowWindow(count: number, height: number, cursor: number): RowWindow {
   const ref = useRef<HTMLDivElement>(null);
   const [sight, setSight] = useState(() => sightAt(0, Math.ceil(UNMEASURED / height)));
 
@@ -40,8 +40,6 @@ export function useRowWindow(count: number, height: number): RowWindow {
     const next = sightAt(Math.floor(element.scrollTop / height), page);
     setSight((before) => (isSame(before, next) ? before : next));
   }, [height]);
-
-  useLayoutEffect(() => watchSize(ref.current, look), [look]);
 
   const reveal = useCallback(
     (row: number) => {
@@ -54,6 +52,20 @@ export function useRowWindow(count: number, height: number): RowWindow {
       look();
     },
     [height, look],
+  );
+
+  const heightBefore = useRef(0);
+  useLayoutEffect(
+    () =>
+      watchSize(ref.current, () => {
+        const { clientHeight = 0, scrollTop = 0 } = ref.current ?? {};
+        const above = cursor * height - scrollTop;
+        // A browser may scroll by parts of a pixel.
+        const wasSeen = above > -1 && above + height < heightBefore.current + 1;
+        heightBefore.current = clientHeight;
+        (wasSeen ? reveal : look)(cursor);
+      }),
+    [cursor, height, look, reveal],
   );
 
   // The browser scrolls a list that got shorter after it is rendered.

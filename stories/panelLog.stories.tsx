@@ -39,6 +39,11 @@ async function talkOfBread(engine: ContextEngine): Promise<void> {
   await engine.undo();
 }
 
+/** Where an element ends, in whole pixels: browsers scroll by no less. */
+function bottomOf(element: HTMLElement): number {
+  return Math.round(element.getBoundingClientRect().bottom);
+}
+
 async function lines(panel: Canvas): Promise<HTMLElement[]> {
   return within(await panel.findByRole('listbox')).getAllByRole('option');
 }
@@ -80,6 +85,26 @@ export const History: Story = {
     await userEvent.click(
       panel.getByText('How long does bread dough rise?', { selector: '[role=option] *' }),
     );
+  },
+};
+
+/** In a panel with little room the list stands above the graph: a line divides them, and both show the selected step. */
+export const HistoryLong: Story = {
+  loaders: [
+    async () => ({
+      engine: await openEngine((engine) => say(engine, ...Array.from({ length: 40 }, (_, i) => `Line ${i}`))),
+    }),
+  ],
+  decorators: [(Shown) => <div style={{ width: 620 }}>{Shown()}</div>],
+  play: async ({ canvasElement }) => {
+    const panel = await panelIn(canvasElement, 'Log');
+    await userEvent.click(await panel.findByRole('button', { name: 'History' }));
+    const past = await panel.findByRole('region', { name: 'The chat at this step' });
+    const list = panel.getByRole('listbox', { name: /^Messages and operations/ });
+    await waitFor(() => expect(past).toHaveStyle({ borderTopStyle: 'solid', borderLeftStyle: 'none' }));
+    const last = within(list).getByRole('option', { selected: true });
+    await waitFor(() => expect(bottomOf(last)).toBeLessThanOrEqual(bottomOf(list)));
+    await expect(within(past).getByText('Line 39')).toBeVisible();
   },
 };
 

@@ -15,7 +15,7 @@ export function Rows(props: RowsProps): ReactNode {
   const { role, count, cursor, followed, takesFocus, children } = props;
   const idPrefix = useId();
   const height = useRowHeight();
-  const { ref, onScroll, first, end, page, reveal } = useRowWindow(count, height);
+  const { ref, onScroll, first, end, page, reveal } = useRowWindow(count, height, cursor);
   // The elements are made anew when the list is, not when it is scrolled.
   const rowAt = useMemo(
     () =>
