@@ -26,7 +26,7 @@ dd,.sides>*{flex:1;min-width:0}
 dd,.text,.turn,.fragment{overflow-wrap:anywhere}
 label{display:inline-flex;align-items:center;gap:4px;min-width:0;max-width:100%;white-space:nowrap}
 [type=checkbox]{min-height:0}
-[type=search]{min-width:70px}
+[type=search],[type=range]{min-width:70px}
 [type=number]{width:64px}
 select{min-width:0;max-width:200px}
 .steady label{flex:1 1 160px}
@@ -91,8 +91,12 @@ textarea{width:100%}
 .two{flex-flow:column}
 .two>.node{border:0;border-top:1px solid var(--line)}
 }
-@container (max-width:400px){
+@container (max-width:480px){
 :nth-child(n+4 of .cell){display:none}
 .columns:has(:nth-child(4))::before{content:"more when wider";margin-right:auto}
+}
+@container (max-height:260px){
+.view{overflow:auto}
+.view .rows,.split{min-height:60px}
 }
 `;
