@@ -2,7 +2,7 @@ import { type ReactNode } from 'react';
 import { type FragmentTree, fragmentTree } from '../fragmentTree.ts';
 import { instead, useAnswer } from '../live.tsx';
 import type { ViewProps } from '../view.ts';
-import { sizeOf, tokensOf } from './Size.tsx';
+import { shareOf, tokensOf } from './Size.tsx';
 import { Tree } from './Tree.tsx';
 
 /** The fragments of the system prompt as a tree: the tokens of each piece, where it came from, and the pending messages. */
@@ -18,7 +18,7 @@ export function Fragments({ engine, state, modelId, tokenizer }: ViewProps): Rea
   if (!value) return instead(answer);
   return (
     <>
-      {sizeOf(value.estimate)}
+      <h2 className="inset">System prompt {shareOf(value.estimate.systemPrompt, value.estimate)}</h2>
       <Tree label="Fragments" value={value.value} asideOf={(path) => asideOf(value, path)} />
     </>
   );
