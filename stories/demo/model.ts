@@ -144,7 +144,7 @@ function finish({ thoughts, text, call, ending }: Script, inputTokens: number): 
     type: 'finish',
     finishReason: { unified: unified(ending), raw: ending.type },
     usage: {
-      inputTokens: { total: inputTokens, noCache: inputTokens, cacheRead: 0, cacheWrite: 0 },
+      inputTokens: { total: inputTokens, noCache: undefined, cacheRead: undefined, cacheWrite: undefined },
       outputTokens: { total: spoken + reasoning, text: spoken, reasoning },
     },
   };

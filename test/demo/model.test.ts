@@ -144,6 +144,8 @@ describe('an ordinary answer', () => {
     const { parts, text } = await heard(ask('x'.repeat(400)));
     const finish = parts.find((part) => part.type === 'finish');
     expect(finish?.totalUsage).toMatchObject({ inputTokens: 100, outputTokens: Math.ceil(text.length / 4) });
+    // It keeps no prompts, so no cache of it can break.
+    expect(finish?.totalUsage.inputTokenDetails).toEqual({});
   });
 });
 
