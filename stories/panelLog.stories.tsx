@@ -118,7 +118,7 @@ export const HistoryEmpty: Story = {
   },
 };
 
-/** Another tab renamed a branch: what it was called before, this one does not know, and says so. */
+/** Another tab renamed a branch: what it was called before, this one does not know, and says so of each earlier step. */
 export const HistoryPartial: Story = {
   loaders: [
     async () => {
@@ -135,7 +135,11 @@ export const HistoryPartial: Story = {
   play: async ({ canvasElement }) => {
     const panel = await panelIn(canvasElement, 'Log');
     await userEvent.click(await panel.findByRole('button', { name: 'History' }));
-    await expect(await panel.findByText(/^Names and checkpoints were changed elsewhere/)).toBeVisible();
+    await panel.findByRole('region', { name: 'The chat at this step' });
+    const note = /^Names and checkpoints may differ/;
+    await expect(panel.queryByText(note)).toBeNull();
+    writeInto(panel.getByRole('slider', { name: 'Step' }), '1');
+    await expect(await panel.findByText(note)).toBeVisible();
   },
 };
 

@@ -63,6 +63,9 @@ export function History({
         </button>
       </div>
       {alert}
+      {at !== undefined && past?.isPartial && (
+        <p className="inset warn">Names and checkpoints may differ: changes made elsewhere are not known.</p>
+      )}
       <div className="split two">
         <div className="list">
           <List
@@ -180,7 +183,6 @@ function Past({ engine, state, past, hereKey, onCheckOut, onRead }: PastProps): 
   const known = selected !== undefined && model.places.of(selected) !== undefined ? selected : undefined;
   return (
     <section className="node" aria-label="The chat at this step">
-      {past.isPartial && <p className="inset warn">Names and checkpoints were changed elsewhere since.</p>}
       {model.nodes.length === 0 ? (
         <p className="words">No message was there yet.</p>
       ) : (
