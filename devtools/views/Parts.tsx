@@ -38,7 +38,7 @@ function Drawn({ part, marks = [], ms }: PartProps): ReactNode {
     case 'source-url':
       return labelled(`source - ${part.title ?? part.sourceId}`, addressOf(part.url));
     case 'source-document':
-      return labelled(dashed('source', part.title, part.filename, part.mediaType));
+      return labelled(dashed('source', part.mediaType, part.title, part.filename));
     default:
       return (
         <>
@@ -114,12 +114,15 @@ function dataOf(part: object): ReactNode {
   return labelled(type, code(json(type.startsWith('data-') ? data : rest)));
 }
 
-/** A picture is shown if it is in the message: the devtools load nothing from elsewhere. */
+/**
+ * A picture is shown if it is in the message: the devtools load nothing from elsewhere. The name is last, because one may turn
+ * around all that comes after it.
+ */
 function fileOf({ url, mediaType, filename }: Extract<MessagePart, { type: 'file' }>): ReactNode {
   const isHere = url.startsWith('data:');
   const size = isHere && bytesOf(url.length * 0.75);
   return labelled(
-    dashed('file', filename, mediaType, size),
+    dashed('file', mediaType, size, filename),
     isHere && /^data:image\/(?!svg)/.test(url) ? (
       <img src={url} alt={filename ?? ''} />
     ) : (

@@ -78,6 +78,18 @@ describe('the selected message', () => {
     expect(chips[1]?.closest('.turn')?.textContent).toBe('a1U+200Bx');
   });
 
+  it('ends with the name of a file, which may turn around all that comes after it', async () => {
+    const file = { type: 'file' as const, mediaType: 'text/plain', url: 'data:text/plain,hi' };
+    await open(
+      await told([
+        { type: 'text', text: 'a1' },
+        { ...file, filename: '\u202Egnp.exe' },
+      ]),
+    );
+    const node = await read('a1');
+    expect(node.getByText(/^file/).textContent).toBe('file - text/plain - 14 bytes - \u202Egnp.exe');
+  });
+
   it('is edited as a new branch, without a model, and what is no text stays', async () => {
     const file = { type: 'file' as const, mediaType: 'text/plain', url: 'data:text/plain,hi' };
     const engine = await told([{ type: 'text', text: 'a1' }, file]);

@@ -101,7 +101,7 @@ describe('the prompt', () => {
     // A name that is written from right to left turns nothing around but itself.
     expect(view().querySelector('.part strong[dir=auto]')?.textContent).toBe('dice');
     expect(words).toContain('"sides": 6');
-    expect(words).toContain('file - cat.png - image/png');
+    expect(words).toContain('file - image/png - 392 bytes - cat.png');
     expect(words).not.toContain('A'.repeat(300));
     expect(words).not.toContain('x'.repeat(2_001));
     await press(panel().getByRole('button', { name: 'Show 1000 more characters' }));
