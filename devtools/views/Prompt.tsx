@@ -55,7 +55,7 @@ export function Prompt(props: ViewProps): ReactNode {
               value={format}
               options={FORMATS.map((name) => [
                 name,
-                (name === 'App' ? 'as the app renders' : name) +
+                (name === 'App' ? 'the app’s' : name) +
                   (value?.formats ? ` (${tokensOf(value.formats[name], value.estimate)})` : ''),
               ])}
               onChange={(name) => setFormat(name as Format)}

@@ -42,7 +42,7 @@ describe('the prompt', () => {
     expect(view().querySelector('strong')?.textContent).toBe('3 tokens');
     const format = panel().getByRole('combobox', { name: 'Format' });
     expect([...format.children].map(({ textContent }) => textContent)).toEqual([
-      'as the app renders (2)',
+      'the app’s (2)',
       'XML (2)',
       'Markdown (4)',
       'TOML (4)',
