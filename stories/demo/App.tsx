@@ -10,15 +10,13 @@ import type { Settings } from './settings/settings.ts';
 import { Announcer } from './shell/Announcer.tsx';
 import { MenuButton } from './shell/MenuButton.tsx';
 import { NoticeKeeper, useNotices } from './shell/Notices.tsx';
-import { Calm, late } from './ui/late.tsx';
+import { SessionDrop } from './shell/SessionDrop.tsx';
 import { useDrawer } from './shell/useDrawer.ts';
 import { useCalmDoubleClicks } from './shell/once.ts';
 import { noteVisit, useFirstVisit, type FirstChat } from './shell/useFirstVisit.ts';
 import { WorkspaceContext, type Workspace } from './shell/Workspace.ts';
 import { forgetHeldWords, joined, keepUnsentText, takeUnsentText, unsentChat } from './unsent.ts';
 import { changeUnsentFiles, forgetHeldFiles } from './unsentFiles.ts';
-
-const SessionDrop = late(async () => (await import('./shell/SessionCopy.tsx')).SessionDrop);
 
 /**
  * The chat app.
@@ -33,9 +31,7 @@ export function App(props: AppProps): ReactNode {
     <Announcer key={beginnings}>
       <NoticeKeeper>
         <Rooms {...props} startOver={startOver} />
-        <Calm>
-          <SessionDrop />
-        </Calm>
+        <SessionDrop />
       </NoticeKeeper>
     </Announcer>
   );

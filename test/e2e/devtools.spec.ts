@@ -1,5 +1,5 @@
 import { readFile } from 'node:fs/promises';
-import { expect } from '@playwright/test';
+import { expect, type JSHandle } from '@playwright/test';
 import { Demo } from './demo.ts';
 import { test } from './test.ts';
 
@@ -114,20 +114,29 @@ test('a chat leaves the panel as a file without secrets, and is looked at again 
   const text = await readFile(await download.path(), 'utf8');
   expect(text).not.toContain('a1B2');
 
-  const file = await page.evaluateHandle(
-    ([name, words]) => {
-      const data = new DataTransfer();
-      data.items.add(new File([words], name, { type: 'application/json' }));
-      return data;
-    },
-    [download.suggestedFilename(), text] as const,
-  );
-  await panel.getByRole('tabpanel').dispatchEvent('drop', { dataTransfer: file });
+  const held = (): Promise<JSHandle<DataTransfer>> =>
+    page.evaluateHandle(
+      ([name, words]) => {
+        const data = new DataTransfer();
+        data.items.add(new File([words], name, { type: 'application/json' }));
+        return data;
+      },
+      [download.suggestedFilename(), text] as const,
+    );
+  await panel.getByRole('tabpanel').dispatchEvent('drop', { dataTransfer: await held() });
   await expect(panel).toContainText('Read-only copy of My key is [OpenAI key');
   await panel.getByRole('button', { name: 'Close', exact: true }).click();
   await expect(panel).not.toContainText('Read-only copy');
 
-  await demo.message.dispatchEvent('drop', { dataTransfer: file });
+  // The app takes it as soon as it is there, also while what shows it is still to come.
+  await page.route(/\/SessionCopy-/, async (route) => {
+    await new Promise((resolve) => setTimeout(resolve, 1500));
+    await route.continue();
+  });
+  await page.reload();
+  await panel.waitFor();
+  const dropped = await held();
+  await demo.message.dispatchEvent('drop', { dataTransfer: dropped });
   const copy = page.getByRole('dialog', { name: /^Read-only copy of My key is/ });
   await expect(copy.getByRole('article', { name: 'You' })).toContainText('My key is [OpenAI key');
   await copy.getByRole('button', { name: 'Close' }).click();
