@@ -17,6 +17,8 @@ export function useOwnWindow(): OwnWindow {
   useEffect(() => own?.close, [own]);
   const close = (): void => setOwn(null);
   const open = (): void => {
+    // A popup is opened once: the second would be the first, and close with it.
+    if (own) return;
     void loadTools()
       .then(({ openWindow }) => openWindow(close))
       .then(setOwn);

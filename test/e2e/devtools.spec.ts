@@ -1,5 +1,5 @@
 import { readFile } from 'node:fs/promises';
-import { expect, type JSHandle } from '@playwright/test';
+import { expect, type JSHandle, type Page } from '@playwright/test';
 import { Demo } from './demo.ts';
 import { test } from './test.ts';
 
@@ -346,4 +346,24 @@ test('the devtools have a window of their own, which follows the chat, and come 
     ).documentPictureInPicture.window.close(),
   );
   await expect(panel).toBeVisible();
+});
+
+test('the devtools in a popup stay there when their own window is chosen once more', async ({ page }) => {
+  // As in a browser without Document Picture-in-Picture.
+  await page.addInitScript(() => Reflect.deleteProperty(globalThis, 'documentPictureInPicture'));
+  const demo = await Demo.open(page);
+  await demo.button('Open contextree devtools').click();
+  const choose = async (where: Page): Promise<void> => {
+    const panel = where.getByRole('region', { name: 'contextree devtools' });
+    await panel.getByRole('button', { name: 'Dock and theme' }).click();
+    await panel.getByRole('menuitemradio', { name: 'Own window' }).click();
+  };
+  const opening = page.waitForEvent('popup');
+  await choose(page);
+  const popup = await opening;
+  await choose(popup);
+  await popup.evaluate(() => new Promise((resolve) => setTimeout(resolve, 200)));
+  await expect(popup.getByRole('tab', { name: 'Graph' })).toBeVisible();
+  await popup.close();
+  await expect(page.getByRole('region', { name: 'contextree devtools' })).toBeVisible();
 });
