@@ -4,6 +4,7 @@ import type { HiddenMark } from 'contextree/tokens';
 import { type ReactNode, useState } from 'react';
 import { bytesOf, span } from '../amounts.ts';
 import { Guard } from '../Guard.tsx';
+import { escaped } from '../plainLine.ts';
 import { chipsOf, marked } from './Hidden.tsx';
 
 type MessagePart = UIMessage['parts'][number];
@@ -49,10 +50,11 @@ function Drawn({ part, marks = [], ms }: PartProps): ReactNode {
   }
 }
 
+/** A name in a label is anyone's: what would turn the label around is escaped. */
 function labelled(label: ReactNode, content?: ReactNode): ReactNode {
   return (
     <div className="part">
-      <span className="muted">{label}</span>
+      <span className="muted">{typeof label === 'string' ? escaped(label) : label}</span>
       {content}
     </div>
   );
@@ -114,10 +116,7 @@ function dataOf(part: object): ReactNode {
   return labelled(type, code(json(type.startsWith('data-') ? data : rest)));
 }
 
-/**
- * A picture is shown if it is in the message: the devtools load nothing from elsewhere. The name is last, because one may turn
- * around all that comes after it.
- */
+/** A picture is shown if it is in the message: the devtools load nothing from elsewhere. */
 function fileOf({ url, mediaType, filename }: Extract<MessagePart, { type: 'file' }>): ReactNode {
   const isHere = url.startsWith('data:');
   const size = isHere && bytesOf(url.length * 0.75);

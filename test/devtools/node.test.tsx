@@ -78,16 +78,22 @@ describe('the selected message', () => {
     expect(chips[1]?.closest('.turn')?.textContent).toBe('a1U+200Bx');
   });
 
-  it('ends with the name of a file, which may turn around all that comes after it', async () => {
+  it('shows what would turn the name of a file or a source around', async () => {
     const file = { type: 'file' as const, mediaType: 'text/plain', url: 'data:text/plain,hi' };
     await open(
       await told([
         { type: 'text', text: 'a1' },
         { ...file, filename: '\u202Egnp.exe' },
+        { type: 'source-url', sourceId: 's1', title: 'a \u2067b', url: 'https://example.com' },
+        { type: 'source-document', sourceId: 's2', mediaType: 'text/plain', title: '\u202Dc' },
       ]),
     );
     const node = await read('a1');
-    expect(node.getByText(/^file/).textContent).toBe('file - text/plain - 14 bytes - \u202Egnp.exe');
+    expect(node.getAllByText(/^(file|source) - /).map(({ textContent }) => textContent)).toEqual([
+      String.raw`file - text/plain - 14 bytes - \u{202e}gnp.exe`,
+      String.raw`source - a \u{2067}b`,
+      String.raw`source - text/plain - \u{202d}c`,
+    ]);
   });
 
   it('is edited as a new branch, without a model, and what is no text stays', async () => {
