@@ -36,7 +36,13 @@ function Ask({ engine, state, sight, run }: ViewProps): ReactNode {
   const answer = useAnswer((signal) => groundAt(engine, node, signal), [engine, node, revision, fragments]);
   const { value } = answer;
   if (!engine.attached?.run)
-    return <p className="words">No chat is attached. `useContextChat` of contextree/ai attaches one.</p>;
+    return (
+      <p className="words">
+        {engine.isReadOnly
+          ? 'Nothing can be run in a read-only copy.'
+          : 'No chat is attached. `useContextChat` of contextree/ai attaches one.'}
+      </p>
+    );
   if (value === null) return <p className="words">No question yet.</p>;
   if (!value) return instead(answer);
   const results = runs.filter(({ plan }) => plan.question === value.question);

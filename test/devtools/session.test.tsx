@@ -35,6 +35,13 @@ describe('a session', () => {
     await eventually(() => expect(rows()).toHaveLength(2));
   });
 
+  it('opened as a copy says that nothing can be run in it, and advises no change of the app', async () => {
+    await open(await chat('q1', 'a1'), 'Run');
+    await drop(await sessionFile('q7'));
+    await eventually(() => expect(panel().getByText('Nothing can be run in a read-only copy.')).toBeTruthy());
+    expect(panel().queryByText(/^No chat is attached/)).toBeNull();
+  });
+
   it('is exported with what happened, and tells what was masked', async () => {
     const engine = await chat('q1');
     await open(engine, 'Snapshot');
