@@ -77,8 +77,7 @@ th,td{padding:2px 8px 2px 0;text-align:left;font-weight:400}
 summary{min-height:24px}
 .form{display:flex;flex-direction:column;gap:6px}
 .form .bar{padding:4px 0;background:none;border:0}
-fieldset{margin:0;padding:4px 8px;border:1px solid var(--line)}
-.gist{max-width:160px}
+fieldset{min-width:0;margin:0;padding:4px 8px;border:1px solid var(--line)}
 textarea{width:100%}
 :disabled,[aria-disabled=true]{color:var(--muted);opacity:.7}
 [role=alertdialog]{border:1px solid var(--warn)}

@@ -259,6 +259,33 @@ export const RunTwoModels: Story = {
   },
 };
 
+/** The first words of a long fragment take the free width of the panel, and end there. */
+export const RunLongFragments: Story = {
+  loaders: [
+    async () => ({
+      engine: await openEngine(async (engine) => {
+        engine.set(role('You are a concise tutor.'), hint('Answer in plain words. '.repeat(40)));
+        await ask(recordedChats(engine), 'Why is tea brown?');
+      }),
+    }),
+  ],
+  play: async ({ canvasElement }) => {
+    const panel = await openView(canvasElement, 'Run');
+    const fragments = await panel.findByRole('group', { name: 'Fragments' });
+    for (const width of ['', '420px', '320px']) {
+      fragments.style.maxWidth = width;
+      const { right } = fragments.getBoundingClientRect();
+      const long = within(fragments).getByText(/^<hint>/);
+      await expect(right - long.getBoundingClientRect().right).toBeCloseTo(9, 0);
+      const short = within(fragments).getByText(/^<role>/);
+      await expect(short.scrollWidth).toBe(short.clientWidth);
+      const scroll = panel.getByRole('group', { name: 'Content' });
+      await expect(scroll.scrollWidth).toBe(scroll.clientWidth);
+    }
+    fragments.style.maxWidth = '';
+  },
+};
+
 /** Over HTTP a server may run tools for any request: the panel asks first, and what is safe has the focus. */
 export const RunOverHttp: Story = {
   loaders: [
