@@ -26,8 +26,8 @@ interface DockProps {
   readonly styleNonce: string | undefined;
   /** Called with how much of the window is taken; `:root` gets the same as `--contextree-inset-top` and the like. */
   readonly onInsetsChange: ((insets: Insets) => void) | undefined;
-  /** The content, for the groups of its menu and the edge by which it is resized. */
-  readonly children: (groups: Readonly<Record<string, readonly MenuItem[]>>, edge: ReactNode) => ReactNode;
+  /** The content, for the groups of its menu and its end: an alert, and the edge by which it is resized. */
+  readonly children: (groups: Readonly<Record<string, readonly MenuItem[]>>, end: ReactNode) => ReactNode;
 }
 
 /** The panel at an edge of the window, or in a window of its own. */
@@ -85,9 +85,12 @@ export function Dock({ position, theme, styleNonce, onInsetsChange, children }: 
       {children(
         groups,
         !own.window && (
-          <Dressed>
-            {({ Resizer }) => <Resizer place={place} extent={extent} onSize={resize} onUnder={setUnder} />}
-          </Dressed>
+          <>
+            {own.alert}
+            <Dressed>
+              {({ Resizer }) => <Resizer place={place} extent={extent} onSize={resize} onUnder={setUnder} />}
+            </Dressed>
+          </>
         ),
       )}
     </Styled>

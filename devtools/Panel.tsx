@@ -45,7 +45,7 @@ export function FloatingPanel(props: FloatingProps): ReactNode {
   };
   return (
     <Dock position={position} theme={theme} styleNonce={styleNonce} onInsetsChange={onInsetsChange}>
-      {(groups, edge) => (
+      {(groups, end) => (
         // oxlint-disable-next-line jsx-a11y/no-noninteractive-element-interactions -- Escape closes from anywhere inside
         <section className="panel" aria-label="contextree devtools" onKeyDown={onKeyDown}>
           <Views {...props}>
@@ -54,7 +54,7 @@ export function FloatingPanel(props: FloatingProps): ReactNode {
               ×
             </button>
           </Views>
-          {edge}
+          {end}
         </section>
       )}
     </Dock>

@@ -5,15 +5,12 @@ export interface Opened {
 }
 
 /**
- * Opens a window: Document Picture-in-Picture, which stays in front, where the browser has it, else a popup; null where it is
+ * Opens a window: Document Picture-in-Picture, which stays in front, where the browser has it, else a popup. Rejects where it is
  * refused. `gone` is called after it was closed.
  */
-export async function openWindow(gone: () => void): Promise<Opened | null> {
-  const own = await request().catch((error: unknown) => {
-    console.warn(error);
-    return null;
-  });
-  if (!own) return null;
+export async function openWindow(gone: () => void): Promise<Opened> {
+  const own = await request();
+  if (!own) throw new Error('The browser blocked the window. Allow pop-ups for this site, then try again.');
   const { document } = own;
   document.title = 'contextree devtools';
   document.body.style.margin = '0';

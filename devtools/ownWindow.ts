@@ -1,4 +1,5 @@
-import { useEffect, useState } from 'react';
+import { type ReactNode, useEffect, useState } from 'react';
+import { useAttempt } from './attempt.tsx';
 import { loadTools } from './Dressed.tsx';
 import type { Opened } from './openWindow.ts';
 
@@ -6,22 +7,23 @@ import type { Opened } from './openWindow.ts';
 export interface OwnWindow {
   /** Null while the panel is in the page. */
   readonly window: Window | null;
-  /** Opens the window; to be called from a click. Without effect where the browser refuses. */
+  /** Opens the window; to be called from a click. */
   readonly open: () => void;
+  /** Says why the browser refused. */
+  readonly alert: ReactNode;
   readonly close: () => void;
 }
 
 /** A window for a part of the page. It closes with the page; after a person closes it, the panel is in the page again. */
 export function useOwnWindow(): OwnWindow {
   const [own, setOwn] = useState<Opened | null>(null);
+  const { alert, attempt } = useAttempt();
   useEffect(() => own?.close, [own]);
   const close = (): void => setOwn(null);
   const open = (): void => {
     // A popup is opened once: the second would be the first, and close with it.
     if (own) return;
-    void loadTools()
-      .then(({ openWindow }) => openWindow(close))
-      .then(setOwn);
+    attempt(async () => setOwn(await (await loadTools()).openWindow(close)));
   };
-  return { window: own && own.window, open, close };
+  return { window: own && own.window, open, close, alert };
 }

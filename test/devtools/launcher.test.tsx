@@ -195,6 +195,20 @@ describe('its place', () => {
     window.innerWidth = innerWidth;
   });
 
+  it('stays in the page where the browser blocks its window, and says what to do', async () => {
+    vi.spyOn(window, 'open').mockReturnValue(null);
+    await open(await chat('q1'));
+    await press(panel().getByRole('button', { name: 'Dock and theme' }));
+    await press(await eventually(() => panel().getByRole('menuitemradio', { name: 'Own window' })));
+    const alert = await eventually(() => panel().getByRole('alert'));
+    expect(alert.textContent).toBe(
+      'The browser blocked the window. Allow pop-ups for this site, then try again.',
+    );
+    await press(panel().getByRole('button', { name: 'Close the message' }));
+    expect(panel().queryByRole('alert')).toBeNull();
+    vi.restoreAllMocks();
+  });
+
   it('folds while a focused field of the app is under it, also where it was scrolled to', async () => {
     await open(await chat('q1'), undefined, { position: 'top' });
     const field = document.body.appendChild(document.createElement('input'));
