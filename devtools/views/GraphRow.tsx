@@ -95,18 +95,25 @@ export function messageAt(model: GraphModel, node: number): GraphModel['nodes'][
 /** More characters than fit in a row. */
 const LINE = 300;
 
-/** The first words of a message, as a person would read them, as many as are loaded; else the kinds of its parts. */
+/**
+ * The first words of a message, as a person would read them: as many as are loaded of those that its preview is made of, without
+ * reminders; else the kinds of its parts.
+ */
 function previewOf(
   { role, content }: GraphModel['nodes'][number],
   parts: readonly unknown[] = [],
 ): ReactNode {
-  const words =
-    parts
-      .map((part): unknown => Object(part).text)
-      .find((text): text is string => typeof text === 'string' && text !== '') ?? content;
-  const begin = content.endsWith('...') ? content.slice(0, -3) : content;
-  const more = words.slice(0, LINE).replaceAll(/[^\S ]/g, ' ');
-  const line = plainLine(role, begin !== content && more.startsWith(begin) ? more : content);
+  let words = '';
+  for (const part of parts) {
+    const { type, text } = Object(part);
+    if (type === 'text' && words.length < LINE) words += ` ${String(text).slice(0, LINE)}`;
+  }
+  const more = words
+    .slice(1)
+    .replaceAll(/[^\S ]/g, ' ')
+    .replace(/<system-reminder>.*/, '');
+  const isCut = content.endsWith('...') && more.startsWith(content.slice(0, -3));
+  const line = plainLine(role, isCut ? more : content);
   if (line)
     return (
       <span className="preview" dir="auto">

@@ -1,6 +1,9 @@
 import { act, fireEvent, within } from '@testing-library/react';
+import type { UIMessage } from 'ai';
 import { ContextEngine } from 'contextree';
+import { reminder } from 'contextree/reminders';
 import { describe, expect, it, vi } from 'vitest';
+import { said } from '../support/engine.ts';
 import {
   chat,
   eventually,
@@ -83,6 +86,26 @@ describe('the graph', () => {
     for (const words of rows()) expect(words).not.toMatch(/[\u202a-\u202e\u2066-\u2069]/);
     const { dir } = within(row('q2')).getByText(`q2 ${plain}`, { selector: '.preview' });
     expect(dir).toBe('auto');
+  });
+
+  it('shows more words of a message than its preview: of all its texts, no reasoning and no reminder', async () => {
+    const engine = await chat();
+    const [first, second] = [
+      'Boil the water, warm the pot.',
+      'Let the leaves steep for three to five minutes.',
+    ];
+    engine.set(reminder('Answer in one sentence.'));
+    const id = await act(() => engine.ask(said('q1', `${first} ${second}`), { id: 'a1' }));
+    const tool = { type: 'tool-clock', toolCallId: 't1', state: 'output-available', input: {}, output: 9 };
+    const thought = { type: 'reasoning', text: 'They ask for tea.' };
+    const [begin, end] = [first, second].map((text) => ({ type: 'text', text }));
+    const parts = [thought, begin, tool, end] as UIMessage['parts'];
+    await act(() => engine.updateMessage(id, { id, role: 'assistant', parts }, 'complete'));
+    await open(engine);
+    const previews = panel()
+      .getAllByRole('row')
+      .map((one) => one.querySelector('.preview')?.textContent);
+    expect(previews).toEqual([`${first} ${second}`, `${first} ${second}`]);
   });
 
   it('gives its rows the room that a finger needs, where there is no finer pointer', async () => {
