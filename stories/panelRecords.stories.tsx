@@ -124,7 +124,7 @@ export const Fragments: Story = {
     await expect(within(tree).getByRole('treeitem', { name: /^role: .*~\d+$/ })).toBeVisible();
     await expect(within(tree).getByText(/The weather service is closed/)).toBeVisible();
     // The number above the tree is that of what is in it, and not of the messages too.
-    await expect(panel.getByRole('heading')).toHaveTextContent(/^System prompt ~\d+ - \d+ %$/);
+    await expect(panel.getByRole('heading')).toHaveTextContent(/^System prompt ~\d+ \(\d+ %\)$/);
     await userEvent.click(within(tree).getByRole('treeitem', { name: /^.?house rules/ }));
     await expect(await within(tree).findByRole('treeitem', { name: /^hint 2: .*~\d+$/ })).toBeVisible();
     await expect(within(tree).getByText('wait for save()')).toBeVisible();

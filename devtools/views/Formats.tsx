@@ -33,5 +33,5 @@ export function formatsOf({ formats, estimate }: PromptAnswer): ReactNode {
 }
 
 function moreThan(least: number, tokens: number): string {
-  return tokens === least ? ' - shortest' : ` - ${percent((tokens - least) / least)} more`;
+  return tokens === least ? ' (shortest)' : ` (${percent((tokens - least) / least)} more)`;
 }

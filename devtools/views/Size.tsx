@@ -34,12 +34,11 @@ function windowOf(estimate: EstimateResult, context: number): ReactNode {
   return meter(words, parts, Math.max(tokens, context), limits.exceedsContext);
 }
 
-/** The share of a piece: `~12 - 40 %`, and its cost if known. */
+/** The share of a piece: `~12 (40 %)`, and its cost if known. */
 export function shareOf(of: EstimateResult['systemPrompt'], estimate: EstimateResult): ReactNode {
   return (
     <span className="share">
-      {tokensOf(of, estimate)} - {percent(of.share)}
-      {of.cost !== null && ` - ${costIn(estimate, of.cost)}`}
+      {tokensOf(of, estimate)} ({percent(of.share)}){of.cost !== null && ` - ${costIn(estimate, of.cost)}`}
     </span>
   );
 }

@@ -139,12 +139,12 @@ describe('the prompt', () => {
     );
     const rows = [...panel().getByRole('list', { name: 'Fragments' }).children].map((row) => row.textContent);
     expect(rows).toEqual([
-      expect.stringMatching(new RegExp(`^roleset .*~${fragments[0]?.tokens} - `)),
-      expect.stringMatching(new RegExp(`^briefset .*~${fragments[1]?.tokens} - `)),
+      expect.stringMatching(new RegExp(`^roleset .*~${fragments[0]?.tokens} \\(`)),
+      expect.stringMatching(new RegExp(`^briefset .*~${fragments[1]?.tokens} \\(`)),
     ]);
     expect([...view().querySelectorAll('.turn .share')].map((share) => share.textContent)).toEqual([
-      expect.stringMatching(/^~\d+ - \d+ % - ~\$\d/),
-      expect.stringMatching(/^~\d+ - \d+ % - ~\$\d/),
+      expect.stringMatching(/^~\d+ \(\d+ %\) - ~\$\d/),
+      expect.stringMatching(/^~\d+ \(\d+ %\) - ~\$\d/),
     ]);
   });
 
