@@ -98,10 +98,11 @@ function notesOf(engine: ContextEngine, fragment: ContextFragment, data: unknown
   ];
 }
 
-/** Names as unique keys: the second `hint` is `hint 2`. */
+/** The ids of fragments, or their names, as unique keys: the second `hint` is `hint 2`. */
 export function keysOf(pieces: readonly ContextFragment[]): readonly string[] {
-  return pieces.map(({ name }, i) => {
-    const before = pieces.slice(0, i).filter((one) => one.name === name).length;
+  const names = pieces.map(({ id, name }) => id ?? name);
+  return names.map((name, i) => {
+    const before = names.slice(0, i).filter((one) => one === name).length;
     return before === 0 ? name : `${name} ${before + 1}`;
   });
 }

@@ -46,7 +46,7 @@ export function RunForm({ engine, ground, settings, isSafe }: RunFormProps): Rea
   };
   // Components make new fragments with each render: those without an id are known by their name and place among its bearers.
   const names = keysOf(ground.fragments);
-  const fragments = ground.fragments.map((one, i) => ({ one, id: one.id ?? (names[i] as string) }));
+  const fragments = ground.fragments.map((one, i) => ({ one, id: names[i] as string }));
   const { without, system, words = ground.words, models: picked, times } = changes;
   const [isAsking, setAsking] = useState(false);
   useRuns(engine);

@@ -1,4 +1,5 @@
 import { clock } from '../amounts.ts';
+import { keysOf } from '../fragmentTree.ts';
 import { keys } from '../keys.ts';
 import type { ContextEngine, ContextFragment } from 'contextree';
 import type { HiddenMark } from 'contextree/tokens';
@@ -13,6 +14,7 @@ import { shareOf } from './Size.tsx';
 export function SystemPrompt({ answer, engine }: SystemPromptProps): ReactNode {
   const { estimate, pieces, fragments, renderer } = answer;
   const [selected, setSelected] = useState<ContextFragment>();
+  const names = keysOf(fragments);
   const section = useRef<HTMLElement>(null);
   const select = (fragment: ContextFragment, shows: 'text' | 'row'): void => {
     setSelected(fragment);
@@ -33,7 +35,7 @@ export function SystemPrompt({ answer, engine }: SystemPromptProps): ReactNode {
                   aria-pressed={fragment === selected}
                   onClick={() => select(fragment, 'text')}
                 >
-                  <strong>{fragment.id ?? fragment.name}</strong>
+                  <strong>{names[i]}</strong>
                   {originOf(engine, fragment)}
                   {share && shareOf(share, estimate)}
                 </button>

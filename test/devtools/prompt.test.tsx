@@ -118,7 +118,7 @@ describe('the prompt', () => {
 
   it('tells how large it is for the model of the chat, and what that costs', async () => {
     const engine = await chat('q1', 'a1');
-    engine.set(role('You are a tutor.'), { ...hint('Be brief.'), id: 'brief' });
+    engine.set(role('You are a tutor.'), { ...hint('Be brief.'), id: 'brief' }, hint('One.'), hint('Two.'));
     await engine.updateChat({ metadata: { modelId: 'room:model' } });
     await engine.trackUsage({ inputTokens: 1_000_000, outputTokens: 0 });
     await registerModel({
@@ -141,6 +141,8 @@ describe('the prompt', () => {
     expect(rows).toEqual([
       expect.stringMatching(new RegExp(`^roleset .*~${fragments[0]?.tokens} \\(`)),
       expect.stringMatching(new RegExp(`^briefset .*~${fragments[1]?.tokens} \\(`)),
+      expect.stringMatching(/^hintset /),
+      expect.stringMatching(/^hint 2set /),
     ]);
     expect([...view().querySelectorAll('.turn .share')].map((share) => share.textContent)).toEqual([
       expect.stringMatching(/^~\d+ \(\d+ %\) - ~\$\d/),
