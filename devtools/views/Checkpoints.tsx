@@ -49,7 +49,7 @@ export function Checkpoints({ engine, state, onOpen }: ViewProps): ReactNode {
         onOpen={show}
         renderItem={(one) => lineOf(one, engine, one.messageKey === state.headKey)}
       />
-      {isNaming && point ? (
+      {isNaming && point && (
         <footer className="bar">
           <CheckpointName
             name={point.name}
@@ -57,22 +57,21 @@ export function Checkpoints({ engine, state, onOpen }: ViewProps): ReactNode {
             onClose={() => setNaming(false)}
           />
         </footer>
-      ) : (
-        <footer className="bar">
-          <span className="grow">{counted(checkpoints.length, 'checkpoint')}</span>
-          {acts.map(([label, act]) => (
-            <button key={label} disabled={!point} onClick={act}>
-              {label}
-            </button>
-          ))}
-          <button
-            disabled={!engine.operations().some((one) => one.state === 'undoable')}
-            onClick={() => attempt(() => engine.undo())}
-          >
-            Undo
-          </button>
-        </footer>
       )}
+      <footer className="bar">
+        <span className="grow">{counted(checkpoints.length, 'checkpoint')}</span>
+        {acts.map(([label, act]) => (
+          <button key={label} disabled={!point} onClick={act}>
+            {label}
+          </button>
+        ))}
+        <button
+          disabled={!engine.operations().some((one) => one.state === 'undoable')}
+          onClick={() => attempt(() => engine.undo())}
+        >
+          Undo
+        </button>
+      </footer>
     </>
   );
 }

@@ -2,7 +2,7 @@ import { act, fireEvent, within } from '@testing-library/react';
 import { ContextError, role, user } from 'contextree';
 import { afterEach, describe, expect, it, vi } from 'vitest';
 import { ask, recordedChats } from '../../stories/support/recordedChat.ts';
-import { chat, eventually, findPanel, open, panel, press, rows, type } from './room.tsx';
+import { chat, eventually, findPanel, focused, open, panel, press, rows, type } from './room.tsx';
 
 const button = (name: string | RegExp): HTMLButtonElement => panel().getByRole('button', { name });
 const fact = (name: string): string | null | undefined => panel().getByText(name).nextSibling?.textContent;
@@ -128,14 +128,19 @@ describe('the checkpoints', () => {
   it('get another name, and say when it is taken', async () => {
     const engine = await withCheckpoints();
     await choose('First');
-    await press(button('Rename'));
+    const rename = async (): Promise<void> => {
+      button('Rename').focus();
+      await press(button('Rename'));
+    };
+    await rename();
     const name = panel().getByRole('textbox', { name: 'Name of the checkpoint' });
     fireEvent.change(name, { target: { value: 'Second' } });
     await type(name, 'Enter');
     await eventually(() =>
       expect(panel().getByRole('alert').textContent).toContain('"Second" exists already'),
     );
-    await press(button('Rename'));
+    expect(focused()).toBe(button('Rename'));
+    await rename();
     const again = panel().getByRole('textbox', { name: 'Name of the checkpoint' });
     fireEvent.change(again, { target: { value: 'Third' } });
     await type(again, 'Enter');
@@ -146,6 +151,7 @@ describe('the checkpoints', () => {
   it('keep their name when one thinks better of it', async () => {
     await withCheckpoints();
     await choose('First');
+    button('Rename').focus();
     await press(button('Rename'));
     fireEvent.change(panel().getByRole('textbox', { name: 'Name of the checkpoint' }), {
       target: { value: 'Third' },
@@ -153,5 +159,6 @@ describe('the checkpoints', () => {
     await type(panel().getByRole('textbox', { name: 'Name of the checkpoint' }), 'Escape');
     expect(options()).toContain('◆ First a1');
     expect(within(findPanel() as HTMLElement).queryByRole('textbox')).toBeNull();
+    expect(focused()).toBe(button('Rename'));
   });
 });
