@@ -151,12 +151,15 @@ export const Checkpoints: Story = {
   loaders: [async () => ({ engine: await openEngine(talkOfSalt) })],
   play: async ({ canvas, canvasElement }) => {
     const panel = await panelIn(canvasElement, 'Checkpoints');
-    await userEvent.click(await panel.findByText('◆ Bread'));
+    await userEvent.click(await panel.findByTitle('Checkpoint Bread'));
+    // A long name is clipped in its middle, and not at the edge of its mark.
+    const long = panel.getByTitle(/^Checkpoint Pasta/);
+    await expect(long.scrollWidth).toBeLessThanOrEqual(long.clientWidth);
     await userEvent.click(panel.getByRole('button', { name: 'Rename' }));
     const name = panel.getByRole('textbox', { name: 'Name of the checkpoint' });
     writeInto(name, 'Two percent');
     pressIn(name, 'Enter');
-    await expect(await panel.findByText('◆ Two percent')).toBeVisible();
+    await expect(await panel.findByTitle('Checkpoint Two percent')).toBeVisible();
     await userEvent.click(panel.getByRole('button', { name: 'Restore' }));
     await expect(await canvas.findByRole('heading', { name: 'An app on main-v2' })).toBeVisible();
     await userEvent.click(panel.getByRole('button', { name: 'Delete' }));
@@ -223,7 +226,7 @@ export const SessionCopy: Story = {
   play: async ({ canvasElement }) => {
     const panel = await panelIn(canvasElement, 'Checkpoints');
     await expect(await panel.findByText(/^Read-only copy of story/)).toBeVisible();
-    await userEvent.click(await panel.findByText('◆ Bread'));
+    await userEvent.click(await panel.findByTitle('Checkpoint Bread'));
     await userEvent.click(panel.getByRole('button', { name: 'Delete' }));
     await expect(await panel.findByRole('alert')).toHaveTextContent(/deleteCheckpoint\(\) would change it/);
     await expect(panel.getAllByRole('option')).toHaveLength(2);

@@ -3,10 +3,11 @@ import type { CheckpointInfo, ContextEngine } from 'contextree';
 import { type ReactNode, useState } from 'react';
 import { useAttempt } from '../attempt.tsx';
 import { expectBranching } from '../branching.ts';
-import { escaped, plainLine } from '../plainLine.ts';
+import { plainLine } from '../plainLine.ts';
 import { unread } from '../unread.tsx';
 import type { ViewProps } from '../view.ts';
 import { CheckpointName } from './CheckpointName.tsx';
+import { pointMark } from './Label.tsx';
 import { List } from './List.tsx';
 
 /** The checkpoints of the chat, newest first, and the actions on them. Each can be undone. */
@@ -80,9 +81,7 @@ function lineOf(point: CheckpointInfo, engine: ContextEngine, isHere: boolean): 
   const node = engine.node(point.messageKey);
   return (
     <>
-      <span className="mark point" dir="auto">
-        ◆ {escaped(point.name)}
-      </span>
+      {pointMark(point)}
       <span className="grow preview muted" dir="auto">
         {node && plainLine(node.name, node.preview)}
       </span>

@@ -1,11 +1,11 @@
 import type { RowBox } from './Rows.tsx';
-import type { CheckpointInfo, EngineState } from 'contextree';
+import type { EngineState } from 'contextree';
 import type { ReactNode } from 'react';
 import { type GraphModel, headsWithin, isOnlyChild } from '../graphRows.ts';
-import { escaped, plainLine } from '../plainLine.ts';
+import { plainLine } from '../plainLine.ts';
 import { type Moment, rowState } from '../rowState.ts';
 import { glyphsOf } from './Glyphs.tsx';
-import { bothEnds, branchMark } from './Label.tsx';
+import { branchMark, pointMark } from './Label.tsx';
 
 /** One message as a row of the graph: the lines of its lanes, its first words, and its branches and checkpoints. */
 export function Row(props: RowProps): ReactNode {
@@ -52,7 +52,7 @@ export function Row(props: RowProps): ReactNode {
         {state && <span className={`state ${state.replaceAll(' ', '-')}`}>{state}</span>}
       </span>
       <span role="gridcell" className="marks">
-        {naming ?? checkpoints.map(pointOf)}
+        {naming ?? checkpoints.map(pointMark)}
         {isMarked && (
           <span className="mark point">
             ≠<span className="unseen"> compare</span>
@@ -130,19 +130,6 @@ function foldButton(isOpen: boolean, hidden: number): ReactNode {
     <button className="fold" tabIndex={-1} aria-label={`${isOpen ? 'Fold' : 'Unfold'} ${hidden} more`}>
       {isOpen ? '▾' : `▸ ${hidden}`}
     </button>
-  );
-}
-
-function pointOf({ id, ...point }: CheckpointInfo): ReactNode {
-  const name = escaped(point.name);
-  return (
-    <span key={id} className="mark point" title={`Checkpoint ${name}`}>
-      <span className="unseen">checkpoint {name}</span>
-      <span aria-hidden="true" className="diamond">
-        ◆
-      </span>
-      {bothEnds(name)}
-    </span>
   );
 }
 

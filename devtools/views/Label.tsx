@@ -1,4 +1,4 @@
-import type { BranchInfo } from 'contextree';
+import type { BranchInfo, CheckpointInfo } from 'contextree';
 import type { ReactNode } from 'react';
 import { age, count, counted } from '../figures.ts';
 import { branchLabel } from '../branchLabel.ts';
@@ -35,8 +35,22 @@ export function branchMark(branch: BranchInfo, index: number): ReactNode {
   );
 }
 
+/** A checkpoint for people: its name, which is a tooltip as well. */
+export function pointMark({ id, ...point }: CheckpointInfo): ReactNode {
+  const name = escaped(point.name);
+  return (
+    <span key={id} className="mark point" title={`Checkpoint ${name}`}>
+      <span className="unseen">checkpoint {name}</span>
+      <span aria-hidden="true" className="diamond">
+        ◆
+      </span>
+      {bothEnds(name)}
+    </span>
+  );
+}
+
 /** A text that is clipped in its middle: names differ at their beginning and at their end. */
-export function bothEnds(text: string): ReactNode {
+function bothEnds(text: string): ReactNode {
   const tail = tailOf(text);
   return (
     <span className="ends" dir="auto" aria-hidden="true">

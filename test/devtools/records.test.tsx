@@ -86,21 +86,19 @@ describe('the fragments', () => {
 });
 
 describe('the checkpoints', () => {
-  const cells = (one: HTMLElement): (string | null)[] =>
-    [...one.children].map(({ textContent }) => textContent);
   const options = (): string[] =>
     panel()
       .queryAllByRole('option')
-      .map((one) => cells(one).slice(0, 2).join(' '));
+      .map(({ children: [mark, words] }) => `${mark?.lastChild?.textContent} ${words?.textContent}`);
   async function withCheckpoints() {
     const engine = await chat('q1', 'a1', 'q2');
     await engine.checkpoint('First', { at: 'a1' });
     await engine.checkpoint('Second');
     await open(engine, 'Checkpoints');
-    await eventually(() => expect(options()).toEqual(['◆ Second q2', '◆ First a1']));
+    await eventually(() => expect(options()).toEqual(['Second q2', 'First a1']));
     return engine;
   }
-  const choose = (name: string): Promise<void> => press(panel().getByText(`◆ ${name}`));
+  const choose = (name: string): Promise<void> => press(panel().getByTitle(`Checkpoint ${name}`));
 
   it('are shown in the graph', async () => {
     await withCheckpoints();
@@ -144,7 +142,7 @@ describe('the checkpoints', () => {
     const again = panel().getByRole('textbox', { name: 'Name of the checkpoint' });
     fireEvent.change(again, { target: { value: 'Third' } });
     await type(again, 'Enter');
-    await eventually(() => expect(options()).toContain('◆ Third a1'));
+    await eventually(() => expect(options()).toContain('Third a1'));
     expect(engine.state.getState().checkpoints.map(({ name: one }) => one)).toEqual(['Second', 'Third']);
   });
 
@@ -157,7 +155,7 @@ describe('the checkpoints', () => {
       target: { value: 'Third' },
     });
     await type(panel().getByRole('textbox', { name: 'Name of the checkpoint' }), 'Escape');
-    expect(options()).toContain('◆ First a1');
+    expect(options()).toContain('First a1');
     expect(within(findPanel() as HTMLElement).queryByRole('textbox')).toBeNull();
     expect(focused()).toBe(button('Rename'));
   });
