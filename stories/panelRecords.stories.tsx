@@ -155,7 +155,14 @@ export const Checkpoints: Story = {
     // A long name is clipped in its middle, and not at the edge of its mark.
     const long = panel.getByTitle(/^Checkpoint Pasta/);
     await expect(long.scrollWidth).toBeLessThanOrEqual(long.clientWidth);
-    await userEvent.click(panel.getByRole('button', { name: 'Rename' }));
+    const rename = panel.getByRole('button', { name: 'Rename' });
+    // In a panel of its usual width, 420 px with its edges, the buttons stand in one line.
+    const footer = rename.closest('footer') as HTMLElement;
+    footer.style.width = '418px';
+    const tops = [...footer.children].map((one) => one.getBoundingClientRect().top);
+    await expect(Math.max(...tops) - Math.min(...tops)).toBeLessThan(8);
+    footer.style.width = '';
+    await userEvent.click(rename);
     const name = panel.getByRole('textbox', { name: 'Name of the checkpoint' });
     writeInto(name, 'Two percent');
     pressIn(name, 'Enter');

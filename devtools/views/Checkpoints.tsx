@@ -1,4 +1,3 @@
-import { counted } from '../figures.ts';
 import type { CheckpointInfo, ContextEngine } from 'contextree';
 import { type ReactNode, useState } from 'react';
 import { useAttempt } from '../attempt.tsx';
@@ -60,7 +59,6 @@ export function Checkpoints({ engine, state, onOpen }: ViewProps): ReactNode {
         </footer>
       )}
       <footer className="bar">
-        <span className="grow">{counted(checkpoints.length, 'checkpoint')}</span>
         {acts.map(([label, act]) => (
           <button key={label} disabled={!point} onClick={act}>
             {label}
