@@ -6,6 +6,7 @@ import { plainLine } from '../plainLine.ts';
 import { unread } from '../unread.tsx';
 import type { ViewProps } from '../view.ts';
 import { CheckpointName } from './CheckpointName.tsx';
+import { operationsOf, undoButtons } from './History.tsx';
 import { pointMark } from './Label.tsx';
 import { List } from './List.tsx';
 
@@ -29,6 +30,7 @@ export function Checkpoints({ engine, state, onOpen }: ViewProps): ReactNode {
       expectBranching(engine.state.getState());
       if (point) await engine.restore(point.name);
     });
+  const [undo] = undoButtons(engine, operationsOf({ engine, state }), attempt);
   const acts: readonly (readonly [label: string, act: () => void])[] = [
     ['Show in Graph', show],
     ['Restore', restore],
@@ -64,12 +66,7 @@ export function Checkpoints({ engine, state, onOpen }: ViewProps): ReactNode {
             {label}
           </button>
         ))}
-        <button
-          disabled={!engine.operations().some((one) => one.state === 'undoable')}
-          onClick={() => attempt(() => engine.undo())}
-        >
-          Undo
-        </button>
+        {undo}
       </footer>
     </>
   );

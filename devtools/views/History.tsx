@@ -119,7 +119,8 @@ function indexAt(steps: readonly Step[], at: number | undefined): number {
 
 type Operations = ReturnType<ContextEngine['operations']>;
 
-function operationsOf({ engine }: Pick<ViewProps, 'engine' | 'state'>): Operations {
+/** The operations at a state of the engine, oldest first. */
+export function operationsOf({ engine }: Pick<ViewProps, 'engine' | 'state'>): Operations {
   return engine.operations();
 }
 
@@ -137,12 +138,12 @@ function usePast(
   return value;
 }
 
-/** Undo and redo, and the operations that they act on. */
-function undoButtons(
+/** Undo and redo, which tell the operations that they act on. */
+export function undoButtons(
   engine: ContextEngine,
   operations: Operations,
   attempt: (act: () => Promise<unknown>) => void,
-): ReactNode {
+): readonly ReactNode[] {
   const acts = [
     ['Undo', operations.findLast((one) => one.state !== 'undone'), () => engine.undo()],
     ['Redo', operations.find((one) => one.state === 'undone'), () => engine.redo()],

@@ -123,6 +123,16 @@ describe('the checkpoints', () => {
     expect(engine.headMessageId).toBe('a1');
   });
 
+  it('are undone with whatever was done last, which the button tells', async () => {
+    const engine = await withCheckpoints();
+    expect(button('Undo').title).toBe('Undo: checkpoint Second');
+    await act(() => engine.rewind('q1'));
+    await eventually(() => expect(button('Undo').title).toBe('Undo: rewind main-v2'));
+    await press(button('Undo'));
+    await eventually(() => expect(engine.branch).toBe('main'));
+    expect(options()).toHaveLength(2);
+  });
+
   it('get another name, and say when it is taken', async () => {
     const engine = await withCheckpoints();
     await choose('First');
