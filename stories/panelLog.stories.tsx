@@ -63,6 +63,16 @@ export const Events: Story = {
     writeInto(panel.getByRole('searchbox', { name: 'Filter events' }), 'save');
     await waitFor(async () => expect(await lines(panel)).toHaveLength(2));
     writeInto(panel.getByRole('searchbox', { name: 'Filter events' }), '');
+    // In a panel of its usual width, 420 px with its edges, both bars have one line, also while paused.
+    await userEvent.click(panel.getByRole('button', { name: 'Pause' }));
+    await say(engine, 'And rye?', 'Three days.');
+    for (const name of [/^Resume/, 'Show in Graph']) {
+      const bar = panel.getByRole('button', { name }).parentElement as HTMLElement;
+      bar.style.width = '418px';
+      await expect(bar.offsetHeight).toBeLessThan(40);
+      bar.style.width = '';
+    }
+    await userEvent.click(panel.getByRole('button', { name: /^Resume/ }));
   },
 };
 

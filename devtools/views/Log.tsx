@@ -1,4 +1,3 @@
-import { counted } from '../figures.ts';
 import { Scroll, SearchField, Select } from '../kit.tsx';
 import { type ContextEvent, maskSecrets } from 'contextree';
 import { type ReactNode, useMemo, useState } from 'react';
@@ -56,10 +55,7 @@ function Events({ engine, state, onOpen, parts }: ViewProps & { readonly parts: 
         <Select label="Type" value={type} options={[['', 'all types'], ...TYPES]} onChange={setType} />
         <SearchField label="Filter events" placeholder="Filter" value={words} onChange={setWords} />
         <button aria-pressed={frozen !== undefined} onClick={() => setFrozen(frozen ? undefined : events)}>
-          {frozen ? `Resume${newSince(frozen, events)}` : 'Pause'}
-        </button>
-        <button disabled={all.length === 0} onClick={clear}>
-          Clear
+          {frozen ? 'Resume' : 'Pause'}
         </button>
       </div>
       {shown.length === 0 ? (
@@ -82,7 +78,10 @@ function Events({ engine, state, onOpen, parts }: ViewProps & { readonly parts: 
         </Scroll>
       )}
       <footer className="bar">
-        <span className="grow">{counted(shown.length, 'event')}</span>
+        <p className="grow">{frozen && newSince(frozen, events)}</p>
+        <button disabled={all.length === 0} onClick={clear}>
+          Clear
+        </button>
         <button disabled={key === undefined} onClick={() => onOpen('Graph', { node: key })}>
           Show in Graph
         </button>
@@ -95,7 +94,7 @@ function Events({ engine, state, onOpen, parts }: ViewProps & { readonly parts: 
 /** How many events came during the pause. */
 function newSince(frozen: readonly Logged[], events: readonly Logged[]): string {
   const count = (events.at(-1)?.number ?? 0) - (frozen.at(-1)?.number ?? 0);
-  return count > 0 ? ` (${count} new)` : '';
+  return count > 0 ? `${count} new` : '';
 }
 
 /** The events of a type, or of all, with this text; newest first. */
