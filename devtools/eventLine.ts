@@ -1,16 +1,24 @@
 import type { ContextEngine, ContextEvent, EngineState } from 'contextree';
 import { clock, span } from './amounts.ts';
+import { branchLabel } from './branchLabel.ts';
+import { escaped } from './plainLine.ts';
 
-/** The content of an event on one line, without its type, its times and its ids: `main, messages 2`. */
-export function eventLine(event: ContextEvent): string {
-  return Object.entries(event)
-    .filter(([field]) => !/^(at|ms|type)$|id$/i.test(field))
-    .map(([field, value]) => {
-      // Names and states say what they are; a number doesn't, nor which of two branches was left.
-      if (typeof value === 'string' && !/^(from|to)$/.test(field)) return value;
-      return `${field} ${Array.isArray(value) ? value.length : value}`;
-    })
-    .join(', ');
+/** The content of an event on one line, without its type, its times and its ids: `messages 2, How much salt?`. */
+export function eventLine(event: ContextEvent, branches: EngineState['branches']): string {
+  return (
+    Object.entries(event)
+      .filter(([field]) => !/^(at|ms|type)$|id$/i.test(field))
+      // The words of a branch may be long, and are what may be clipped.
+      .toSorted(([a], [b]) => Number(a === 'branch') - Number(b === 'branch'))
+      .map(([field, value]) => {
+        // Names and states say what they are; a number doesn't, nor which of two branches was left.
+        if (typeof value !== 'string') return `${field} ${Array.isArray(value) ? value.length : value}`;
+        const branch = event.type === 'checkpoint' ? undefined : branches.find(({ name }) => name === value);
+        const words = branch ? branchLabel(branch) : escaped(value);
+        return /^(from|to)$/.test(field) ? `${field} ${words}` : words;
+      })
+      .join(', ')
+  );
 }
 
 /** The key of the last message that an event names, else of the end of the last branch; undefined where it names none. */

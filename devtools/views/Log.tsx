@@ -1,5 +1,5 @@
 import { Scroll, SearchField, Select } from '../kit.tsx';
-import { type ContextEvent, maskSecrets } from 'contextree';
+import { type ContextEvent, type EngineState, maskSecrets } from 'contextree';
 import { type ReactNode, useMemo, useState } from 'react';
 import { Take } from '../Copy.tsx';
 import { clockTime, duration, eventLine, keyOfEvent } from '../eventLine.ts';
@@ -34,13 +34,14 @@ const TYPES: readonly EventType[] = [
 ];
 
 function Events({ engine, state, onOpen, parts }: ViewProps & { readonly parts: ReactNode }): ReactNode {
+  const { branches } = state;
   const events = useEvents(engine);
   const [frozen, setFrozen] = useState<readonly Logged[]>();
   const [type, setType] = useState('');
   const [words, setWords] = useState('');
   const [number, setNumber] = useState(-1);
   const all = frozen ?? events;
-  const shown = useMemo(() => matching(all, type, words), [all, type, words]);
+  const shown = useMemo(() => matching(all, type, words, branches), [all, type, words, branches]);
   const selected = shown.findIndex((entry) => entry.number === number);
   const event = shown[selected]?.event;
   const key = event && keyOfEvent(event, engine, state);
@@ -69,7 +70,7 @@ function Events({ engine, state, onOpen, parts }: ViewProps & { readonly parts: 
           onEnd={() => setNumber(-1)}
           onOpen={() => key !== undefined && onOpen('Graph', { node: key })}
           classOf={(entry) => (entry.event.type === 'error' ? 'failed' : '')}
-          renderItem={lineOf}
+          renderItem={(entry) => lineOf(entry, branches)}
         />
       )}
       {event && (
@@ -98,21 +99,26 @@ function newSince(frozen: readonly Logged[], events: readonly Logged[]): string 
 }
 
 /** The events of a type, or of all, with this text; newest first. */
-function matching(events: readonly Logged[], type: string, words: string): readonly Logged[] {
+function matching(
+  events: readonly Logged[],
+  type: string,
+  words: string,
+  branches: EngineState['branches'],
+): readonly Logged[] {
   const wanted = words.trim().toLowerCase();
   const says = ({ event }: Logged): boolean =>
     (type === '' || event.type === type) &&
-    (wanted === '' || `${event.type} ${eventLine(event)}`.toLowerCase().includes(wanted));
+    (wanted === '' || `${event.type} ${eventLine(event, branches)}`.toLowerCase().includes(wanted));
   return events.filter(says).toReversed();
 }
 
-function lineOf({ event, count }: Logged): ReactNode {
+function lineOf({ event, count }: Logged, branches: EngineState['branches']): ReactNode {
   return (
     <>
       <time className="muted">{clockTime(event.at)}</time>
       <span className="kind">{event.type}</span>
       <span className="grow preview" dir="auto">
-        {eventLine(event)}
+        {eventLine(event, branches)}
         {count > 1 && <span className="muted"> ×{count}</span>}
       </span>
       <span>{duration(event.ms)}</span>

@@ -53,19 +53,23 @@ test('every event says what it is about, and leads to a message that is known', 
     [{ ...about, ...set }, 'fragments 1, messages 0'],
     [
       { ...about, type: 'resolve', branch: 'main', messages: 2, characters: 1_234 },
-      'main, messages 2, characters 1234',
+      'messages 2, characters 1234, main',
     ],
-    [{ ...about, type: 'save', branch: 'main', ids: ['q1', 'a1'] }, 'main, ids 2', 'key:a1'],
-    [{ ...about, type: 'switch', from: 'main', to: 'other' }, 'from main, to other', 'key:head'],
-    [{ ...about, type: 'branch', action: 'create', name: 'other', id: 'b' }, 'create, other', 'key:head'],
+    [{ ...about, type: 'save', branch: 'main', ids: ['q1', 'a1'] }, 'ids 2, main', 'key:a1'],
+    [{ ...about, type: 'switch', from: 'main', to: 'other' }, 'from main, to How much salt?', 'key:head'],
     [
-      { ...about, type: 'checkpoint', action: 'delete', name: 'Here', messageId: 'a1' },
-      'delete, Here',
+      { ...about, type: 'branch', action: 'create', name: 'other', id: 'b' },
+      'create, How much salt?',
+      'key:head',
+    ],
+    [
+      { ...about, type: 'checkpoint', action: 'delete', name: 'other', messageId: 'a1' },
+      'delete, other',
       'key:a1',
     ],
     [
       { ...about, type: 'stream', phase: 'end', branch: 'main', id: 'a1', status: 'interrupted' },
-      'end, main, interrupted',
+      'end, interrupted, main',
       'key:a1',
     ],
     [
@@ -80,16 +84,19 @@ test('every event says what it is about, and leads to a message that is known', 
     ],
     [
       { ...about, type: 'conflict', policy: 'fork', from: 'main', to: 'other', toId: 'b' },
-      'fork, from main, to other',
+      'fork, from main, to How much salt?',
       'key:head',
     ],
-    [{ ...about, type: 'error', code: 'data-loss', message: 'Gone.' }, 'data-loss, Gone.'],
+    [
+      { ...about, type: 'error', code: 'data-loss', message: 'Gone\u202e' },
+      String.raw`data-loss, Gone\u{202e}`,
+    ],
     [{ ...about, type: 'of a later version', lost: 3 } as never, 'lost 3'],
   ];
   const engine = { node: (id: string) => (id === 'a1' ? { key: 'key:a1' } : undefined) } as never;
-  const state = { branches: [{ id: 'b', name: 'other', headKey: 'key:head' }] } as never;
+  const branches = [{ id: 'b', name: 'other', label: 'How much salt?', headKey: 'key:head' }] as never;
   for (const [event, line, key] of events) {
-    expect(eventLine(event)).toBe(line);
-    expect(keyOfEvent(event, engine, state)).toBe(key);
+    expect(eventLine(event, branches)).toBe(line);
+    expect(keyOfEvent(event, engine, { branches })).toBe(key);
   }
 });

@@ -43,8 +43,8 @@ describe('the events', () => {
     await act(() => engine.rewind('q1'));
     await eventually(() =>
       expect(lines()).toEqual([
-        'branch create, main-v2',
-        'save main, ids 1',
+        'branch create, New branch',
+        'save ids 1, q1',
         'set fragments 0, messages 1',
         'set fragments 1, messages 0',
       ]),
