@@ -56,14 +56,13 @@ async function answerCall(chat: BranchChat, verb: Verb, told: Result | Word, giv
   const found = listed ? { key: keyIn(chat, listed), message: listed } : await waitingCall(engine, isCall);
   if (!found) return;
   const { key, message: before } = found;
-  if (chat.turn) chat.turn.isMute = false;
-  if (chat.turn && chat.turn.key === key) {
+  const { turn } = chat;
+  if (turn) turn.isMute = false;
+  if (turn && turn.key === key) {
     // The AI SDK writes on in a copy of the growing answer, and knows how to add to it.
-    if (chat.turn.isOpen) {
-      await chat.own[verb](told as never);
-      return chat.turn.savePoint();
-    }
-    await chat.turn.settled;
+    if (turn.isOpen) await chat.own[verb](told as never);
+    if (turn.isOpen) return turn.savePoint();
+    await turn.settled;
   }
   if (key !== undefined && engine.status(key) === 'streaming') throw busy();
   // The last draft that was saved may be older than the call.

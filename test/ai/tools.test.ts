@@ -73,6 +73,24 @@ describe("a tool's result", () => {
     expect(await page.saved()).toBe('q: Roll? | a: [dice output-available]/You rolled');
   });
 
+  it.each(['stop', 'regenerate'] as const)(
+    'that comes as its answer ends by %s() is on the disk when its promise resolves, however close they are',
+    async (end) => {
+      for (let steps = 0; steps < 16; steps += 1) {
+        page = await openPage(slowly(new InMemoryContextStore(), 2));
+        await askForDice();
+        const chat = page.chats.active;
+        const owner = chat.messages.at(-1)!.id;
+        const given = chat.addToolOutput(give(4));
+        for (let step = 0; step < steps; step += 1) await Promise.resolve();
+        void chat[end]();
+        await given;
+        const stored = await page.store.getMessage('c', owner);
+        expect([steps, words([stored!.data])]).toEqual([steps, 'a: [dice output-available]']);
+      }
+    },
+  );
+
   it('leaves alone what another tab gave meanwhile, also where the chat had no time to look', async () => {
     const exchange = await askForDice();
     await exchange.send(...call('call-2').slice(1));
