@@ -147,8 +147,9 @@ export class EngineWorld {
   async deleteChat(): Promise<void> {
     if (this.#isForgetful) return;
     for (const device of this.devices) {
-      await this.#bury(device);
       await device.any().deleteChat(CHAT);
+      // What a page wrote at this very moment may have been deleted, too.
+      for (const chat of (await device.any().load(CHAT)).deleted) this.dead.add(chat);
     }
   }
 
