@@ -94,8 +94,8 @@ export function colourOf({ lanes, colours }: GraphModel, node: number): number {
 
 /** Whether a row can be folded: it begins a lane beside the active path, or a tree of its own, and has descendants. */
 export function canFold({ lanes }: GraphModel, node: number): boolean {
-  const { first, start, size, row } = lanes.of(node);
-  return node === start.first && node === first && size > 1 && row > 0;
+  const { start, size, row } = lanes.of(node);
+  return node === start.first && size > 1 && row > 0;
 }
 
 /** Whether no other message continues the same one. */

@@ -56,6 +56,7 @@ export class Lanes {
     return stretch.first + row - stretch.row;
   }
 
+  /** The row of a message. */
   row(node: number): number {
     const { first, row } = this.of(node);
     return row + node - first;

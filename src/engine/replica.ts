@@ -210,7 +210,7 @@ export class Replica {
 
   /** How many messages show: of the stored ones all are counted, and drafts may show more. */
   get messageCount(): number {
-    let count = this.chat.visible;
+    let count = this.chat.visibleCount;
     for (const key of this.#growing.keys()) {
       const record = this.record(key);
       if (record) count += Number(this.isVisible(record)) - Number(isVisible(record));

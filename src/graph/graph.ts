@@ -140,7 +140,7 @@ export interface ChatValue {
   /** The greatest `createdAt` among messages; 0 for none. */
   readonly updatedAt: number;
   /** How many messages show, by {@link isVisible} without drafts. */
-  readonly visible: number;
+  readonly visibleCount: number;
 }
 
 /** The shown version: the greatest with content, else the greatest. */

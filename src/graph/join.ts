@@ -75,7 +75,7 @@ export function createChat(records?: ChatDelta): ChatValue {
     lastAt: 0,
     lastRev: 0,
     updatedAt: 0,
-    visible: 0,
+    visibleCount: 0,
   };
   if (records) join(chat, records);
   return chat;
@@ -101,7 +101,7 @@ interface WritableChat extends ChatValue {
   lastAt: number;
   lastRev: number;
   updatedAt: number;
-  visible: number;
+  visibleCount: number;
 }
 
 /** A {@link LinkedMessage} that may change; one without a depth is not linked yet. */
@@ -130,7 +130,7 @@ function joinMessage(chat: WritableChat, record: MessageRecord, joined: Writable
   if (!known) {
     const made = new Link(whole(record));
     chat.messages.set(key, made);
-    chat.visible += Number(isVisible(made.record));
+    chat.visibleCount += Number(isVisible(made.record));
     fresh.push(made);
     if (chat.ids) addIds(chat.ids, made.record);
     if (chat.orphans.has(key)) joined.isMoved = true;
@@ -142,7 +142,7 @@ function joinMessage(chat: WritableChat, record: MessageRecord, joined: Writable
   if (hasTwoPlaces(before, record)) chat.twoPlaces.add(key);
   if (next === before) return;
   known.record = next;
-  chat.visible += Number(isVisible(next)) - Number(isVisible(before));
+  chat.visibleCount += Number(isVisible(next)) - Number(isVisible(before));
   if (chat.ids) addIds(chat.ids, next);
   const isMoved = hasTwoPlaces(before, next);
   if (isMoved) joined.isMoved = true;
